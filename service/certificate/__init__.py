@@ -1,0 +1,1 @@
+"""Canonical bytes and digests of documents."""

@@ -1,0 +1,164 @@
+"""The kinds of value that requests and ruleset files consist of, as marshmallow fields.
+
+Each refusal is a ``Wrong``: a code for programs and a sentence that tells people what to do. The bounds
+stand as attributes, so that a test can hold them against the contract.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Final
+
+from marshmallow import ValidationError, fields
+
+from service.game.cards import MalformedCard, parse_cards
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """What is wrong with one value: a code from a fixed list and a sentence with the likely cure."""
+
+    code: str
+    detail: str
+
+    def __str__(self) -> str:
+        return self.detail
+
+
+REQUIRED: Final = Wrong("required", "is required")
+
+
+def wrong(code: str, detail: str) -> ValidationError:
+    """The error that marshmallow collects under the name of the value."""
+    return ValidationError([Wrong(code, detail)])
+
+
+def unknown_member(name: str, known: Sequence[str]) -> Wrong:
+    """The refusal of a member that nothing reads."""
+    likely = get_close_matches(name, known, n=1)
+    cure = f"did you mean {likely[0]}?" if likely else f"known here: {', '.join(known)}"
+    return Wrong("unknown-member", f"{name!r} is not known; {cure}")
+
+
+def json_type(value: object) -> str:
+    """How JSON calls the type of a value."""
+    return _JSON_TYPES.get(type(value), type(value).__name__)
+
+
+_JSON_TYPES: Final = {
+    dict: "an object",
+    list: "an array",
+    str: "a text",
+    int: "a number",
+    float: "a number with a fraction",
+    bool: "true or false",
+    type(None): "null",
+}
+
+
+class Value(fields.Field[Any]):
+    """Base of the fields below."""
+
+    default_error_messages = {  # noqa: RUF012  # marshmallow's way to declare them
+        "required": [REQUIRED],
+        "null": [Wrong("type", "must not be null; leave it out")],
+    }
+
+
+class Whole(Value):
+    """A whole number between two bounds, both included."""
+
+    def __init__(self, minimum: int, maximum: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.minimum = minimum
+        self.maximum = maximum
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
+    ) -> int:
+        if type(value) is not int:
+            if type(value) is float:
+                raise wrong("type", f"must be a whole number; got {value}")
+            hint = "; drop the quotes" if isinstance(value, str) and value.strip("-").isdigit() else ""
+            raise wrong("type", f"must be a whole number; got {json_type(value)}{hint}")
+        if not self.minimum <= value <= self.maximum:
+            raise wrong("range", f"must be from {self.minimum} to {self.maximum}; got {_short(value)}")
+        return value
+
+
+class Text(Value):
+    """A text with bounds on its number of characters."""
+
+    def __init__(self, minimum: int = 0, maximum: int | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.minimum = minimum
+        self.maximum = maximum
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
+    ) -> Any:
+        if type(value) is not str:
+            raise wrong("type", f"must be a text; got {json_type(value)}")
+        if len(value) < self.minimum or (self.maximum is not None and len(value) > self.maximum):
+            bounds = f"{self.minimum} to {self.maximum}" if self.maximum else f"at least {self.minimum}"
+            raise wrong("length", f"must be {bounds} characters long; got {len(value)}")
+        return value
+
+
+class Choice(Value):
+    """One of a fixed list of values."""
+
+    def __init__(self, values: Sequence[str | int], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.values = tuple(values)
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
+    ) -> Any:
+        if type(value) is bool or value not in self.values:
+            likely = get_close_matches(str(value), [str(one) for one in self.values], n=1)
+            cure = f"; did you mean {likely[0]}?" if likely else ""
+            known = ", ".join(str(one) for one in self.values)
+            raise wrong("choice", f"must be one of {known}{cure}")
+        return value
+
+
+class Flag(Value):
+    """true or false."""
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
+    ) -> bool:
+        if type(value) is not bool:
+            raise wrong("type", f"must be true or false, without quotes; got {json_type(value)}")
+        return value
+
+
+class Cards(Value):
+    """A list of different card codes, read as cards."""
+
+    def __init__(self, minimum: int, maximum: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.minimum = minimum
+        self.maximum = maximum
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
+    ) -> tuple[int, ...]:
+        if type(value) is not list:
+            raise wrong("type", f"must be an array of card codes; got {json_type(value)}")
+        if not self.minimum <= len(value) <= self.maximum:
+            bounds = (
+                f"{self.minimum}" if self.minimum == self.maximum else f"{self.minimum} to {self.maximum}"
+            )
+            raise wrong("length", f"must hold {bounds} cards; got {len(value)}")
+        try:
+            return parse_cards(value)
+        except MalformedCard as error:
+            raise ValidationError({error.index: [Wrong("card", str(error))]}) from None
+
+
+def _short(value: int) -> str:
+    """A number as an error message shows it: one with thousands of digits is named by its length."""
+    digits = value.bit_length() * 30103 // 100000 + 1
+    return str(value) if digits <= 20 else f"a number of about {digits} digits"
