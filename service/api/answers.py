@@ -1,0 +1,18 @@
+"""Answers in JSON, and what the views of an app share."""
+
+from typing import Any, cast
+
+import orjson
+from flask import Response, current_app
+
+from service.registry import Registry
+
+
+def json_answer(document: Any) -> Response:
+    """A document as the body of a 200 answer; the same document gives the same bytes."""
+    return Response(orjson.dumps(document), mimetype="application/json")
+
+
+def rulesets() -> Registry:
+    """The rulesets of the app that serves this request."""
+    return cast(Registry, current_app.extensions["rulesets"])

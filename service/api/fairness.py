@@ -1,0 +1,29 @@
+"""``/v1/fairness``: new seeds, and the deck of given seeds with every draw."""
+
+import secrets
+
+from flask import Blueprint, Response, request
+
+from service.api.answers import json_answer
+from service.api.schemas import DECK, NEW_SEED, load
+from service.api.strict_json import read_json
+from service.fairness.deal import deck_document
+from service.fairness.shuffle import SERVER_SEED_BYTES, commitment
+
+blueprint = Blueprint("fairness", __name__, url_prefix="/v1/fairness")
+
+
+@blueprint.post("/seeds")
+def seeds() -> Response:
+    """A new server seed from the operating system's generator, and its commitment (R5, R6)."""
+    load(NEW_SEED, read_json(request))
+    seed = secrets.token_bytes(SERVER_SEED_BYTES)
+    answer = json_answer({"server_seed": seed.hex(), "commitment": commitment(seed)})
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+@blueprint.post("/deck")
+def deck() -> Response:
+    """The deck of given seeds, with every draw of the shuffle (R4)."""
+    return json_answer(deck_document(load(DECK, read_json(request))))

@@ -1,0 +1,18 @@
+"""``/v1/hands``: what a hand is worth under a ruleset."""
+
+from flask import Blueprint, Response, request
+
+from service.api.answers import json_answer, rulesets
+from service.api.schemas import EVALUATE, load
+from service.api.strict_json import read_json
+from service.game.documents import hand_document
+from service.rounds import find_ruleset
+
+blueprint = Blueprint("hands", __name__, url_prefix="/v1/hands")
+
+
+@blueprint.post("/evaluate")
+def evaluate() -> Response:
+    """Main and second combination, kickers and odds of five or six cards."""
+    body = load(EVALUATE, read_json(request))
+    return json_answer(hand_document(find_ruleset(rulesets(), body["ruleset"]).ruleset, body["cards"]))

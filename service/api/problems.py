@@ -1,0 +1,189 @@
+"""Every refusal: one shape (RFC 9457), one table of types, each type with a page that explains it."""
+
+import logging
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import orjson
+from flask import Flask, Response, g, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+
+from service.certificate.differences import escape
+from service.fairness.deal import CommitmentMismatch
+from service.fields import Wrong, unknown_member
+from service.game.documents import legal_document
+from service.game.round import IllegalAction, LegalAction
+from service.game.settlement import UnfinishedRound
+from service.game.stakes import OutsideLimits, RefusedStakes
+from service.rounds import UnknownRuleset
+
+
+class ProblemType(NamedTuple):
+    """One kind of refusal as its page explains it."""
+
+    status: int
+    title: str
+    meaning: str
+    cause: str
+    cure: str
+
+
+PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
+    slug: ProblemType(**texts)
+    for slug, texts in tomllib.loads(
+        Path(__file__).with_name("problems.toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""All types by slug, in the order of their status."""
+
+
+class Problem(Exception):
+    """A refusal on its way to the caller. ``members`` stand beside the usual ones in the answer."""
+
+    def __init__(self, slug: str, detail: str, errors: Iterable[dict[str, str]] = (), **members: Any) -> None:
+        super().__init__(detail)
+        self.slug = slug
+        self.type = PROBLEM_TYPES[slug]
+        self.detail = detail
+        self.errors = list(errors)
+        self.members = members
+
+    def within(self, pointer: str) -> "Problem":
+        """The same problem of a document that is the part of the body at ``pointer``."""
+        errors = [{**error, "pointer": pointer + error["pointer"]} for error in self.errors]
+        return Problem(self.slug, self.detail, errors, **self.members)
+
+    def document(self) -> dict[str, Any]:
+        """The problem as ``application/problem+json`` shows it."""
+        return {
+            "type": f"/problems/{self.slug}",
+            "title": self.type.title,
+            "status": self.type.status,
+            "detail": self.detail,
+            "errors": self.errors,
+            **self.members,
+        }
+
+    def response(self) -> Response:
+        """The problem as an HTTP response."""
+        body = orjson.dumps(self.document())
+        return Response(body, status=self.type.status, mimetype="application/problem+json")
+
+
+def invalid_request(messages: Any, known: Sequence[str]) -> Problem:
+    """The problem for what marshmallow collected; ``known`` are the members that the body may have."""
+    errors = list(islice(_errors(messages, known, ""), _MAX_ERRORS))
+    return Problem("invalid-request", _summary(errors), errors)
+
+
+def as_problem(error: Exception) -> Problem:
+    """The problem that tells a caller of an error of the domain; an unexpected error is raised again."""
+    match error:
+        case Problem():
+            return error
+        case RefusedStakes():
+            errors = [_error("/" + "/".join(map(str, path)), code, text) for path, code, text in error.faults]
+            slug = "limits" if isinstance(error, OutsideLimits) else "invalid-request"
+            return Problem(slug, _summary(errors), errors)
+        case IllegalAction():
+            at = f"/actions/{error.index}"
+            return Problem(
+                "illegal-action",
+                f"action {error.index}: {error}; {_legal_words(error.box, error.legal)}",
+                [_error(at, "illegal-action", str(error))],
+                index=error.index,
+                **_next_decision(error.box, error.legal),
+            )
+        case UnfinishedRound():
+            state = error.state
+            box, legal = state.boxes[state.turn].stake.number, state.legal_actions()
+            detail = f"the round is not over: {_legal_words(box, legal)}"
+            return Problem(
+                "round-incomplete",
+                detail,
+                [_error("/actions", "round-incomplete", detail)],
+                phase=state.phase,
+                **_next_decision(box, legal),
+            )
+        case UnknownRuleset():
+            return Problem("unknown-ruleset", str(error), [_error("/ruleset", "unknown-ruleset", str(error))])
+        case CommitmentMismatch():
+            at = "/deal/commitment"
+            return Problem("commitment-mismatch", str(error), [_error(at, "commitment-mismatch", str(error))])
+    raise error
+
+
+def register_problems(app: Flask) -> None:
+    """Let every error leave the app as a problem."""
+    for domain_error in _DOMAIN_ERRORS:
+        app.register_error_handler(domain_error, lambda error: _answer(as_problem(error)))
+    app.register_error_handler(HTTPException, _http_error)
+    app.register_error_handler(Exception, _unexpected)
+
+
+_DOMAIN_ERRORS: Final = (
+    Problem,
+    RefusedStakes,
+    IllegalAction,
+    UnfinishedRound,
+    UnknownRuleset,
+    CommitmentMismatch,
+)
+_MAX_ERRORS: Final = 20
+_HTTP_SLUGS: Final = {404: "not-found", 405: "method-not-allowed", 413: "body-too-large"}
+
+
+def _answer(problem: Problem) -> Response:
+    g.problem = problem.slug
+    return problem.response()
+
+
+def _http_error(error: HTTPException) -> Response:
+    """An error of routing or of reading the request, with the headers that belong to it, such as Allow."""
+    slug = _HTTP_SLUGS.get(error.code or 500, "bad-request")
+    detail = {
+        "not-found": "no resource has this path; openapi.yaml lists them",
+        "method-not-allowed": f"{request.method} is not possible here",
+        "body-too-large": "the body is longer than this resource takes",
+    }.get(slug, "the request could not be read")
+    response = _answer(Problem(slug, detail))
+    if isinstance(error, MethodNotAllowed) and error.valid_methods:
+        response.headers["Allow"] = ", ".join(sorted(error.valid_methods))
+    return response
+
+
+def _unexpected(error: Exception) -> Response:
+    logging.getLogger("service.api").error("unexpected error", exc_info=error)
+    return _answer(Problem("internal-error", "the service failed; report the X-Request-Id of this answer"))
+
+
+def _errors(messages: Any, known: Sequence[str], pointer: str) -> Iterator[dict[str, str]]:
+    """Marshmallow's nested messages, flattened to JSON pointers."""
+    if isinstance(messages, dict):
+        for name, inner in messages.items():
+            yield from _errors(inner, known, f"{pointer}/{escape(str(name))}")
+        return
+    for message in messages:
+        # The one text that is marshmallow's own stands for an unknown member of the body itself.
+        fault = message if isinstance(message, Wrong) else unknown_member(pointer[1:], known)
+        yield _error(pointer, fault.code, fault.detail)
+
+
+def _error(pointer: str, code: str, detail: str) -> dict[str, str]:
+    return {"pointer": pointer, "code": code, "detail": detail}
+
+
+def _summary(errors: Sequence[Mapping[str, str]]) -> str:
+    told = "; ".join(f"{error['pointer'] or 'the body'}: {error['detail']}" for error in errors[:3])
+    return told if len(errors) <= 3 else f"{told}; and {len(errors) - 3} more"
+
+
+def _next_decision(box: int | None, legal: Sequence[LegalAction]) -> dict[str, Any]:
+    return {"box": box, "legal": [legal_document(one) for one in legal]}
+
+
+def _legal_words(box: int | None, legal: Sequence[LegalAction]) -> str:
+    return f"box {box} may {', '.join(one.name for one in legal)}" if legal else "nothing is left to decide"

@@ -1,0 +1,128 @@
+"""The ``russian-poker`` command.
+
+Exit status: 0 done, 1 refused or wrong input (a problem on standard error), 2 wrong usage.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from service import __version__
+from service.api.problems import Problem, as_problem
+from service.api.schemas import DECK, EVALUATE, ROUND, load
+from service.api.strict_json import parse_json
+from service.fairness.deal import deck_document
+from service.files import shipped
+from service.game.documents import hand_document
+from service.game.ruleset import MalformedRuleset
+from service.registry import configured_rulesets
+from service.rounds import find_ruleset, settle_request
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        document = options.run(options)
+    except (OSError, MalformedRuleset) as error:
+        print(f"russian-poker: {error}", file=sys.stderr)
+        return 1
+    except (ValueError, LookupError, Problem) as error:
+        print(_explained(as_problem(error)), file=sys.stderr)
+        return 1
+    sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="russian-poker",
+        description="Deal, settle and explain rounds of Russian Poker.",
+        epilog="RULESETS_DIR names a folder of further rulesets. Exit status: 0 done, 1 refused, 2 misused.",
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    serve = commands.add_parser("serve", help="serve the HTTP API with gunicorn")
+    serve.add_argument(
+        "--host", default=os.environ.get("HOST", "127.0.0.1"), help="address (default: %(default)s)"
+    )
+    serve.add_argument(
+        "--port", default=os.environ.get("PORT", "8080"), type=int, help="port (default: %(default)s)"
+    )
+    serve.set_defaults(run=_serve)
+
+    settle = commands.add_parser(
+        "settle",
+        help="settle a round from a file",
+        description="Settle the round in FILE, JSON as for POST /v1/rounds/settle, and print its outcome.",
+    )
+    settle.add_argument("file", metavar="FILE", help="a JSON file, or - for standard input")
+    settle.set_defaults(run=_settle)
+
+    deck = commands.add_parser("deck", help="show the deck of given seeds, with every draw of the shuffle")
+    deck.add_argument("server_seed", metavar="SERVER_SEED", help="64 hex digits")
+    deck.add_argument("--client-seed", default="", metavar="TEXT", help="the player's text (default: empty)")
+    deck.add_argument("--nonce", default=0, type=int, metavar="N", help="number of the deal (default: 0)")
+    deck.set_defaults(run=_deck)
+
+    evaluate = commands.add_parser("evaluate", help="evaluate a hand of five or six cards")
+    evaluate.add_argument(
+        "ruleset", metavar="RULESET", help="id of the ruleset that pays it, such as casino-1"
+    )
+    evaluate.add_argument("cards", metavar="CARD", nargs="+", help="card codes, such as Ah Kd Td 8c 8s")
+    evaluate.set_defaults(run=_evaluate)
+
+    rulesets = commands.add_parser("rulesets", help="list the rulesets, or show one whole")
+    rulesets.add_argument("id", metavar="ID", nargs="?", help="id of a ruleset, such as casino-1")
+    rulesets.set_defaults(run=_rulesets)
+    return parser
+
+
+def _serve(options: argparse.Namespace) -> None:
+    configured_rulesets()  # a wrong file is better told here than in the log of a worker
+    os.environ["HOST"], os.environ["PORT"] = options.host, str(options.port)
+    configuration = str(shipped("deploy/gunicorn.conf.py"))
+    os.execv(sys.executable, [sys.executable, "-m", "gunicorn", "--config", configuration])  # noqa: S606  # fixed words only
+
+
+def _settle(options: argparse.Namespace) -> Any:
+    body = sys.stdin.buffer.read() if options.file == "-" else Path(options.file).read_bytes()
+    return settle_request(load(ROUND, parse_json(body)), configured_rulesets())
+
+
+def _deck(options: argparse.Namespace) -> Any:
+    members = ("server_seed", "client_seed", "nonce")
+    return deck_document(load(DECK, {name: getattr(options, name) for name in members}))
+
+
+def _evaluate(options: argparse.Namespace) -> Any:
+    body = load(EVALUATE, {"ruleset": options.ruleset, "cards": options.cards})
+    return hand_document(find_ruleset(configured_rulesets(), body["ruleset"]).ruleset, body["cards"])
+
+
+def _rulesets(options: argparse.Namespace) -> Any:
+    registry = configured_rulesets()
+    if options.id:
+        return find_ruleset(registry, options.id).document
+    return {id: published.document["title"] for id, published in registry.items()}
+
+
+def _explained(problem: Problem) -> str:
+    """A problem for a terminal: its title, then every fault, then the cure."""
+    faults = [f"  {error['pointer'] or 'the document'}: {error['detail']}" for error in problem.errors]
+    lines = [
+        f"russian-poker: {problem.type.title}",
+        *(faults or [f"  {problem.detail}"]),
+        f"  {problem.type.cure}",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

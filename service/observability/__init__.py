@@ -1,0 +1,1 @@
+"""What the service tells its operators: metrics for Prometheus, log lines in JSON. Never a seed or a body."""
