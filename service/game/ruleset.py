@@ -99,6 +99,8 @@ class Ruleset:
             raise MalformedRuleset(fault)
 
     def _faults(self) -> Iterator[str]:
+        if self.limits.max_stake is not None and self.limits.min_stake > self.limits.max_stake:
+            yield "limits.min_stake must not exceed limits.max_stake"
         if self.exchange and not 1 <= self.exchange[0] <= self.exchange[1]:
             yield "purchase.exchange_min must be from 1 to exchange_max; set both to 0 for no exchange"
         if self.blind_sixth and not (self.sixth_card and self.bonus):

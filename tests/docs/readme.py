@@ -1,4 +1,4 @@
-"""The examples in README.md: what the service answers today, written in by ``python -m tests.docs.readme``."""
+"""The examples in README.md as the service answers today: ``python -m tests.docs.readme`` writes them in."""
 
 import json
 import re
@@ -9,7 +9,9 @@ from typing import Any
 from service.api import create_app
 
 README = Path(__file__).parents[2] / "README.md"
-_CURL_AND_ANSWER = re.compile(r"(?P<curl>curl [^`]*?)(?P<between>```.*?```json\n)(?P<answer>.*?)```", re.DOTALL)
+_CURL_AND_ANSWER = re.compile(
+    r"(?P<curl>curl [^`]*?)(?P<between>```.*?```json\n)(?P<answer>.*?)```", re.DOTALL
+)
 
 
 def examples() -> list[tuple[str, str]]:
