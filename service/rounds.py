@@ -1,6 +1,5 @@
 """From a request to its answer: ruleset, deck, replay, settlement or view. The one way through the house."""
 
-from itertools import islice
 from typing import Final, NamedTuple
 
 from service.certificate.differences import ABSENT, differences
@@ -75,8 +74,8 @@ def verify_request(request: RoundRequest, claimed: Document, registry: Registry)
     what ``settle_request`` raises.
     """
     found: dict[str, list[Document]] = {name: [] for name, _, _ in _CHECKS}
-    for difference in islice(differences(claimed, settle_request(request, registry)), MAX_DIFFERENCES):
-        part = next(name for name, prefix, _ in _CHECKS if difference.pointer.startswith(prefix))
+    for difference in differences(claimed, settle_request(request, registry)):
+        part = next(name for name, prefix, _ in _CHECKS if f"{difference.pointer}/".startswith(f"{prefix}/"))
         found[part].append(
             {name: value for name, value in difference._asdict().items() if value is not ABSENT}
         )
@@ -90,5 +89,5 @@ def verify_request(request: RoundRequest, claimed: Document, registry: Registry)
             }
             for name, _, what in _CHECKS
         ],
-        "differences": [difference for part in found.values() for difference in part],
+        "differences": [difference for part in found.values() for difference in part][:MAX_DIFFERENCES],
     }

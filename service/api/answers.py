@@ -1,5 +1,6 @@
 """Answers in JSON, and what the views of an app share."""
 
+import json
 from typing import Any, cast
 
 import orjson
@@ -10,7 +11,11 @@ from service.registry import Registry
 
 def json_answer(document: Any) -> Response:
     """A document as the body of a 200 answer; the same document gives the same bytes."""
-    return Response(orjson.dumps(document), mimetype="application/json")
+    try:
+        body = orjson.dumps(document)
+    except TypeError:  # orjson knows 64 bits, and a claimed outcome that is quoted may hold longer numbers
+        body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    return Response(body, mimetype="application/json")
 
 
 def rulesets() -> Registry:

@@ -13,7 +13,6 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from service.certificate.differences import escape
 from service.fairness.deal import CommitmentMismatch
-from service.fields import Wrong, unknown_member
 from service.game.documents import legal_document
 from service.game.round import IllegalAction, LegalAction
 from service.game.settlement import UnfinishedRound
@@ -73,9 +72,9 @@ class Problem(Exception):
         return Response(body, status=self.type.status, mimetype="application/problem+json")
 
 
-def invalid_request(messages: Any, known: Sequence[str]) -> Problem:
-    """The problem for what marshmallow collected; ``known`` are the members that the body may have."""
-    errors = list(islice(_errors(messages, known, ""), _MAX_ERRORS))
+def invalid_request(messages: Any) -> Problem:
+    """The problem for the faults that marshmallow collected."""
+    errors = list(islice(_errors(messages), _MAX_ERRORS))
     return Problem("invalid-request", _summary(errors), errors)
 
 
@@ -156,20 +155,20 @@ def _http_error(error: HTTPException) -> Response:
 
 
 def _unexpected(error: Exception) -> Response:
-    logging.getLogger("service.api").error("unexpected error", exc_info=error)
+    logging.getLogger("service.api").error(
+        "unexpected error", exc_info=error, extra={"request_id": g.request_id}
+    )
     return _answer(Problem("internal-error", "the service failed; report the X-Request-Id of this answer"))
 
 
-def _errors(messages: Any, known: Sequence[str], pointer: str) -> Iterator[dict[str, str]]:
+def _errors(messages: Any, pointer: str = "") -> Iterator[dict[str, str]]:
     """Marshmallow's nested messages, flattened to JSON pointers."""
     if isinstance(messages, dict):
         for name, inner in messages.items():
-            yield from _errors(inner, known, f"{pointer}/{escape(str(name))}")
-        return
-    for message in messages:
-        # The one text that is marshmallow's own stands for an unknown member of the body itself.
-        fault = message if isinstance(message, Wrong) else unknown_member(pointer[1:], known)
-        yield _error(pointer, fault.code, fault.detail)
+            yield from _errors(inner, f"{pointer}/{escape(str(name))}")
+    else:
+        for fault in messages:
+            yield _error(pointer, fault.code, fault.detail)
 
 
 def _error(pointer: str, code: str, detail: str) -> dict[str, str]:

@@ -7,9 +7,9 @@ marshmallow schema costs about 17 µs an object, which a round with four boxes w
 import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from typing import Any, ClassVar, Final, get_args
+from typing import Any, ClassVar, Final, cast, get_args
 
-from marshmallow import Schema, ValidationError, fields, post_load
+from marshmallow import Schema, ValidationError, post_load
 
 from service.api.problems import invalid_request
 from service.fairness.deal import DeckDeal, SeedDeal
@@ -75,7 +75,11 @@ class ClientSeed(Text):
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
     ) -> str:
         text: str = super()._deserialize(value, attr, data, **kwargs)
-        if (size := len(text.encode())) > MAX_CLIENT_SEED_BYTES:
+        try:
+            size = len(text.encode())
+        except UnicodeEncodeError:  # from a command line in another encoding; JSON was checked before
+            raise wrong("characters", "must be a text that UTF-8 can write") from None
+        if size > MAX_CLIENT_SEED_BYTES:
             raise wrong("bytes", f"must be at most {MAX_CLIENT_SEED_BYTES} bytes of UTF-8; got {size}")
         return text
 
@@ -297,6 +301,30 @@ class Body(Schema):
     def _made(self, members: dict[str, Any], **_: Any) -> Any:
         return type(self).make(**members)
 
+    def handle_error(self, error: ValidationError, data: Any, *, many: bool, **_: Any) -> None:
+        """Put the faults in the body's own order, with a cure for each unknown member."""
+        faults = cast(dict[str, Any], error.messages)
+        unknown = islice((name for name in data if name not in self.fields), MAX_UNKNOWN)
+        error.messages = {
+            **{name: faults[name] for name in self.fields if name in faults},
+            **{name: [unknown_member(name, list(self.fields))] for name in unknown},
+        }
+
+
+class Part(Value):
+    """A body within a body."""
+
+    def __init__(self, schema: Body, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.schema = schema
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
+    ) -> Any:
+        if type(value) is not dict:
+            raise wrong("type", f"must be an object; got {json_type(value)}")
+        return self.schema.load(value)
+
 
 class RoundBody(Body):
     """A round with the actions so far."""
@@ -307,13 +335,13 @@ class RoundBody(Body):
     table = TABLE
     boxes = BOXES
     actions = ACTIONS
-    context = Context(load_default=None)
+    context = Context(load_default=None, allow_none=False)
 
 
 class VerifyBody(Body):
     """A round and the outcome that somebody claims for it."""
 
-    request = fields.Nested(RoundBody, required=True)
+    request = Part(RoundBody(), required=True)
     outcome = AnyObject(required=True)
 
 
@@ -347,8 +375,8 @@ NEW_SEED: Final = SeedsBody()
 def load(schema: Schema, body: Any) -> Any:
     """What a schema makes of a body. Raises ``Problem`` (422) with every fault and its pointer."""
     if type(body) is not dict:
-        raise invalid_request([Wrong("type", f"must be an object; got {json_type(body)}")], ())
+        raise invalid_request([Wrong("type", f"must be an object; got {json_type(body)}")])
     try:
         return schema.load(body)
     except ValidationError as error:
-        raise invalid_request(error.messages, list(schema.fields)) from None
+        raise invalid_request(error.messages) from None

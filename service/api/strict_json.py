@@ -13,7 +13,7 @@ MAX_BODY: Final = 64 * 1024
 """Most bytes of a body, unless a resource takes more."""
 MAX_DEPTH: Final = 32
 _BRACKETS: Final = re.compile(rb'"(?:[^"\\]|\\.)*"?|([\[{])|([\]}])', re.DOTALL)
-_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89abAB]")
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_json(request: Request, limit: int = MAX_BODY) -> Any:
@@ -34,7 +34,10 @@ def read_json(request: Request, limit: int = MAX_BODY) -> Any:
         raise Problem("length-required", "send the body with a Content-Length, not chunked")
     if request.content_length > limit:
         raise Problem("body-too-large", f"the body has {request.content_length} bytes, the limit is {limit}")
-    return parse_json(request.get_data(cache=False))
+    body = request.get_data(cache=False)
+    if len(body) != request.content_length:
+        raise Problem("bad-request", f"the body ended after {len(body)} of {request.content_length} bytes")
+    return parse_json(body)
 
 
 def parse_json(body: bytes) -> Any:

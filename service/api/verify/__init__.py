@@ -1,7 +1,7 @@
 """The page that recomputes a round in the player's browser: one file, which loads nothing and sends nothing.
 
-Its sources lie beside this module. ``verifier.js`` computes, ``page.js`` shows; page.js follows verifier.js in
-one and the same module script, so putting the two texts together is all that there is to build.
+Its sources lie beside this module. ``verifier.js`` computes, ``page.js`` shows; page.js follows verifier.js
+in one and the same module script, so putting the two texts together is all that there is to build.
 """
 
 import base64

@@ -388,7 +388,7 @@ export function canonicalJson(value) {
 }
 
 function isWellFormed(text) {
-  return !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text);
+  return !/[\uD800-\uDFFF]/u.test(text);
 }
 
 /** `sha256:` and the hex SHA-256 of a value's canonical JSON. */
@@ -649,7 +649,7 @@ class Round {
   }
 }
 
-const isUndecided = (box) => box.insurance === 0;
+const isUninsured = (box) => box.insurance === 0;
 const hasNotBought = (box) => !box.sixth && box.exchanged.length === 0;
 
 /** Bounds of the insurance on the cards then seen; null where it is not legal (A3, A6). */
@@ -670,7 +670,7 @@ const MOVES = {
     afterShow: false,
     offer(round, box) {
       const { exchange_min: min, exchange_max: max } = round.rules.purchase;
-      const open = max > 0 && hasNotBought(box) && isUndecided(box) && !round.playsWithBonus(box);
+      const open = max > 0 && hasNotBought(box) && isUninsured(box) && !round.playsWithBonus(box);
       return open && { price: box.ante, min, max };
     },
     check(box, action, { min, max }, pointer, values) {
@@ -690,7 +690,7 @@ const MOVES = {
   buy_sixth: {
     afterShow: false,
     offer: (round, box) =>
-      round.rules.purchase.sixth_card && hasNotBought(box) && isUndecided(box) && { price: box.ante },
+      round.rules.purchase.sixth_card && hasNotBought(box) && isUninsured(box) && { price: box.ante },
     check() {},
     play(round, box) {
       box.unseen = round.playsWithBonus(box);
@@ -701,7 +701,7 @@ const MOVES = {
   },
   insure: {
     afterShow: false,
-    offer: (round, box) => Boolean(round.rules.insurance) && isUndecided(box) && insuranceBounds(round, box),
+    offer: (round, box) => Boolean(round.rules.insurance) && isUninsured(box) && insuranceBounds(round, box),
     check(box, action, { min, max }, pointer, values) {
       need(isWhole(action.amount, min, max), "insurance_amount", `${pointer}/amount`, { ...values, min, max });
     },
@@ -719,7 +719,7 @@ const MOVES = {
   },
   fold: {
     afterShow: false,
-    offer: (round, box) => isUndecided(box) && { price: 0 },
+    offer: (round, box) => isUninsured(box) && { price: 0 },
     check() {},
     play(round, box) {
       box.choice = "fold";
@@ -844,9 +844,11 @@ function bonusRow(round, box) {
   const onSix = box.sixth && Boolean(round.rules.bonus.with_sixth);
   const cards = onSix ? box.cards : box.dealt;
   const odds = bonusOdds(round.rules, box, cards, onSix);
-  const values = { odds, main: KINDS[combinations(cards).main], six: onSix };
+  const { main } = combinations(cards);
+  const values = { odds, main: KINDS[main] };
   if (odds) return row("bonus", box.bonus, box.bonus * odds, "S8", onSix ? "bonus_paid_six" : "bonus_paid", values, odds);
-  return row("bonus", box.bonus, LOST, "S8", onSix ? "bonus_lost_six" : "bonus_lost", values);
+  const [why, whyOnSix] = main ? ["bonus_lost", "bonus_lost_six"] : ["bonus_none", "bonus_none_six"];
+  return row("bonus", box.bonus, LOST, "S8", onSix ? whyOnSix : why, values);
 }
 
 /** The insurance goes by the hand first shown against the box's final hand (S7). */
@@ -1007,6 +1009,14 @@ function checkPlayerSeed({ client_seed: clientSeed, nonce }) {
 }
 
 // ------------------------------------------------------------------------ the round that an outcome speaks of
+
+/** An outcome as the service writes it, from one that was computed here: without what only explains it. */
+export function asDocument({ outcome, requestDigest }) {
+  const bets = (box) => box.bets.map(({ why, values, ...bet }) => bet);
+  const boxes = outcome.boxes.map((box) => ({ ...box, bets: bets(box) }));
+  const identity = requestDigest && { request_digest: requestDigest, outcome_id: outcomeId(requestDigest) };
+  return { ...outcome, boxes, ...identity };
+}
 
 /** What a settle request asks for, in the form that `recompute` takes. */
 function roundOfRequest(request, seed) {
@@ -1177,9 +1187,12 @@ function reasonDifferences(claimed, computed, pointer) {
     : [];
 }
 
+/** The id of an outcome: the first 32 hex digits of its request's digest. */
+const outcomeId = (requestDigest) => requestDigest.slice("sha256:".length, "sha256:".length + 32);
+
 function identityDifferences(claimed, requestDigest) {
   if (requestDigest === null) return [];
-  const computed = { request_digest: requestDigest, outcome_id: requestDigest.slice("sha256:".length).slice(0, 32) };
+  const computed = { request_digest: requestDigest, outcome_id: outcomeId(requestDigest) };
   return Object.entries(computed)
     .filter(([name, value]) => has(claimed, name) && claimed[name] !== value)
     .map(([name, value]) => ({ pointer: `/${name}`, claimed: claimed[name], computed: value }));
@@ -1290,12 +1303,11 @@ function check(id, state, code, values = {}, more = {}) {
  */
 export async function verify(text, options) {
   const input = readInput(text);
-  const report = { form: input.form, checks: [], differences: [], steps: [], shuffle: null, computed: null };
-  report.certified = input.certificate !== undefined;
-  if (report.certified) await checkCertificate(input, options, report);
+  const { form, certificate } = input;
+  const report = { form, certificate, checks: [], differences: [], steps: [], shuffle: null, computed: null };
+  if (certificate !== undefined) await checkCertificate(input, options, report);
+  else if (input.outcome) report.checks.push(check("signature", "note", "unsigned"));
   report.claimed = input.outcome ?? null;
-  report.signed = input.signed ?? null;
-  if (!report.certified && input.outcome) report.checks.push(check("signature", "note", "unsigned"));
   if (input.outcome?.status === "void") checkVoid(input.outcome, report);
   else checkRound(input, options, report);
   return conclude(report);
@@ -1303,7 +1315,6 @@ export async function verify(text, options) {
 
 async function checkCertificate(input, options, report) {
   const certificate = readCertificate(input.certificate);
-  report.header = certificate.header;
   report.checks.push(...(await checkSignature(certificate, options.jwks, options.subtle)));
   report.checks.push(certificate.canonical ? check("canonical", "ok", "canonical") : check("canonical", "bad", "not_canonical"));
   if (!input.outcome) {
@@ -1312,7 +1323,6 @@ async function checkCertificate(input, options, report) {
   }
   const apart = differences(input.outcome, certificate.payload);
   const same = canonicalJson(input.outcome) === canonicalJson(certificate.payload);
-  input.signed = certificate.payload;
   report.checks.push(same ? check("payload", "ok", "payload_same") : check("payload", "bad", "payload_differs", {}, { difference: apart[0] }));
 }
 
@@ -1322,6 +1332,7 @@ function checkRound(input, options, report) {
     report.document = document;
     const seed = enteredSeed(input, options, report);
     const round = input.request ? roundOfRequest(input.request, seed) : roundOfOutcome(input.outcome, seed);
+    report.seeds = round.deal;
     const computed = recompute(document, round);
     Object.assign(report, { computed: computed.outcome, steps: computed.steps, shuffle: computed.shuffle, requestDigest: computed.requestDigest });
     checkRequestedCommitment(input, round, computed, report);
@@ -1329,6 +1340,7 @@ function checkRound(input, options, report) {
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
     Object.assign(report, { steps: problem.steps ?? [], shuffle: problem.shuffle ?? null });
+    if (input.outcome && problem.shuffle) reportDifferences(dealDifferences(input.outcome, report), report);
     const { code, pointer, values } = problem;
     report.checks.push(check(pointer.startsWith("/actions") ? "actions" : "round", "bad", code, values, { pointer }));
   }
@@ -1345,6 +1357,7 @@ function findRuleset({ request, outcome }, options, report) {
   const values = { id, digest, stated, claimed: outcome?.ruleset.digest ?? digest };
   if (stated !== digest) report.checks.push(check("ruleset", "bad", "ruleset_inconsistent", values));
   else if (values.claimed !== digest) report.checks.push(check("ruleset", "bad", pasted ? "ruleset_differs_pasted" : "ruleset_differs", values));
+  else if (!outcome) report.checks.push(check("ruleset", "ok", "ruleset_digest", values));
   else report.checks.push(check("ruleset", "ok", pasted ? "ruleset_pasted" : "ruleset_same", values));
   return document;
 }
@@ -1369,22 +1382,32 @@ function checkRequestedCommitment({ outcome, request }, { deal }, { shuffle }, r
 /** The parts of an outcome that are reported one by one, by their places in it. */
 const PARTS = [
   ["ruleset", /^\/ruleset/], ["commitment", /^\/deal\/commitment/], ["shuffle", /^\/deal/], ["table", /^\/table/],
-  ["actions", /^\/actions/], ["dealer", /^\/dealer/], ["settlement", /^\/boxes\/\d+\/(bets|staked|returned|net|result)/],
-  ["hands", /^\/boxes/], ["totals", /^\/totals/], ["identity", /^\/(request_digest|outcome_id)$/], ["other", /^/],
+  ["actions", /^\/actions/], ["dealer", /^\/dealer/], ["hands", /^\/boxes\/\d+\/(?!bets|staked|returned|net|result)/],
+  ["settlement", /^\/boxes/], ["totals", /^\/totals/], ["identity", /^\/(request_digest|outcome_id)$/], ["other", /^/],
 ];
 
 const partOf = (pointer) => PARTS.find(([, pattern]) => pattern.test(pointer))[0];
 
 function compare(claimed, computed, round, report) {
-  report.differences = [...differences(claimed, computed.outcome), ...identityDifferences(claimed, computed.requestDigest)];
+  const found = [...differences(claimed, computed.outcome), ...identityDifferences(claimed, computed.requestDigest)];
+  reportDifferences(found, report);
+  report.checks.push(...agreements(claimed, round, report));
+}
+
+function reportDifferences(found, report) {
+  report.differences = found;
   const reported = new Set(report.checks.filter(({ state }) => state === "bad").map(({ id }) => id));
   for (const [part] of PARTS) {
-    const found = report.differences.filter(({ pointer }) => partOf(pointer) === part);
-    if (found.length && !reported.has(part)) {
-      report.checks.push(check(part, "bad", `${part}_differs`, { count: found.length }, { difference: found[0] }));
+    const here = found.filter(({ pointer }) => partOf(pointer) === part);
+    if (here.length && !reported.has(part)) {
+      report.checks.push(check(part, "bad", `${part}_differs`, {}, { difference: here[0] }));
     }
   }
-  report.checks.push(...agreements(claimed, round, report));
+}
+
+/** What differs in the deal alone: with other seeds the decisions may not even be possible. */
+function dealDifferences({ deal }, { seeds, shuffle }) {
+  return differences(deal, dealOutcome(seeds, shuffle, deal.cards_used), "/deal");
 }
 
 /** What is to be said of the parts without a difference. */
@@ -1451,11 +1474,19 @@ function fault(claimed, computed, pointer) {
   return claimed === computed ? [] : [{ pointer, claimed, computed }];
 }
 
+/** What to tell first: a worthless signature, another outcome than the signed one, else the first difference. */
+function firstFault(found, bad) {
+  const badOne = (...ids) => bad.find(({ id }) => ids.includes(id));
+  const payload = badOne("payload");
+  const first = payload?.difference ?? found[0] ?? bad.find(({ difference }) => difference)?.difference ?? null;
+  const ofFirst = first && badOne(partOf(first.pointer));
+  return { first, fault: badOne("key", "signature") ?? payload ?? ofFirst ?? bad[0] ?? null };
+}
+
 function conclude(report) {
   const bad = report.checks.filter(({ state }) => state === "bad");
   const unsure = report.checks.some(({ state }) => state === "unknown");
-  report.first = report.differences[0] ?? bad.find(({ difference }) => difference)?.difference ?? null;
-  report.fault = bad.find(({ id }) => id === "key" || id === "signature") ?? bad[0] ?? null;
+  Object.assign(report, firstFault(report.differences, bad));
   if (bad.length) report.verdict = "bad";
   else if (report.form === "request") report.verdict = "computed";
   else if (report.claimed?.status === "void") report.verdict = unsure ? "partial" : "void";
