@@ -1,0 +1,177 @@
+"""What operators and monitoring ask."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+import service
+from service.game import ENGINE_VERSION
+from tests.api.calls import EVALUATE, JSON, SETTLE, STEP, VERIFY, Api, act, is_problem, round_body
+
+CONTRACT = Path(service.__file__).parents[1] / "openapi.yaml"
+
+
+def metric(api: Api, name: str, **labels: str) -> float:
+    """The sum of a metric's samples that have these labels."""
+    answer = api.client.get("/metrics")
+    assert answer.status_code == 200
+    return sum(
+        sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+        if sample.name == name and labels.items() <= sample.labels.items()
+    )
+
+
+class Counters:
+    """How much some counters have grown since this was made."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+        self.before = self.now()
+
+    def now(self) -> Mapping[tuple[str, str], float]:
+        text = self.api.client.get("/metrics").text
+        return {
+            (sample.name, " ".join(value for name, value in sorted(sample.labels.items()) if name != "le")): (
+                sample.value
+            )
+            for family in text_string_to_metric_families(text)
+            for sample in family.samples
+            if sample.name.startswith("russian_poker_") and sample.name.endswith(("_total", "_count"))
+        }
+
+    def grown(self) -> dict[tuple[str, str], float]:
+        # The requests for the metrics themselves are left out.
+        return {
+            key: value - self.before.get(key, 0)
+            for key, value in self.now().items()
+            if value != self.before.get(key, 0) and "operations.metrics" not in key[1]
+        }
+
+
+REQUESTS, SECONDS = "russian_poker_requests_total", "russian_poker_request_seconds_count"
+ROUNDS, PROBLEMS = "russian_poker_rounds_total", "russian_poker_problems_total"
+
+
+def test_version(api: Api) -> None:
+    answer = api.client.get("/v1/version")
+    assert (answer.status_code, answer.mimetype) == (200, JSON)
+    document = answer.get_json()
+    assert document["version"] == service.__version__
+    assert document["engine"] == {"version": ENGINE_VERSION, "shuffle": "hmac-drbg-sha256/1"}
+    assert list(document["rulesets"]) == ["casino-1", "online-1", "trainer-1"]
+    assert all(re.fullmatch("sha256:[0-9a-f]{64}", digest) for digest in document["rulesets"].values())
+    assert "certified" in document["notice"]
+
+
+def test_health(api: Api) -> None:
+    assert api.client.get("/livez").get_json() == {"status": "live"}
+    assert api.client.get("/readyz").get_json() == {"status": "ready"}
+    for path in ("/livez", "/readyz"):
+        assert api.client.head(path).status_code == 200
+
+
+def test_the_contract_is_served_byte_for_byte(api: Api) -> None:
+    answer = api.client.get("/openapi.yaml")
+    assert (answer.status_code, answer.mimetype) == (200, "application/yaml")
+    assert answer.data == CONTRACT.read_bytes()
+    digest = hashlib.sha256(answer.data).hexdigest()
+    assert answer.headers["ETag"] == f'"{digest}"'
+
+
+def test_the_contract_is_not_sent_again(api: Api) -> None:
+    etag = api.client.get("/openapi.yaml").headers["ETag"]
+    again = api.client.get("/openapi.yaml", headers={"If-None-Match": etag})
+    assert (again.status_code, again.data, again.headers["ETag"]) == (304, b"", etag)
+    other = api.client.get("/openapi.yaml", headers={"If-None-Match": '"other"'})
+    assert (other.status_code, other.data) == (200, CONTRACT.read_bytes())
+    head = api.client.head("/openapi.yaml")
+    assert (head.status_code, head.data, head.headers["ETag"]) == (200, b"", etag)
+
+
+def test_metrics_are_in_the_text_format(api: Api) -> None:
+    answer = api.client.get("/metrics")
+    assert answer.content_type == "text/plain; version=0.0.4; charset=utf-8"
+    version = {"version": service.__version__, "shuffle": "hmac-drbg-sha256/1"}
+    assert metric(api, "russian_poker_info", **version) == 1
+
+
+def test_each_request_is_counted_once(api: Api) -> None:
+    counters = Counters(api)
+    for _ in range(3):
+        api.settle(round_body())
+    assert counters.grown() == {
+        (REQUESTS, "rounds.settle 200"): 3,
+        (SECONDS, "rounds.settle"): 3,
+        (ROUNDS, "casino-1 settled"): 3,
+    }
+
+
+def test_rounds_are_counted_by_ruleset_and_only_when_settled(api: Api) -> None:
+    counters = Counters(api)
+    body = round_body("online-1")
+    outcome = api.settle(body)
+    api.settle(round_body("trainer-1"))
+    api.step(body)
+    api.verify(body, outcome)
+    api.refused(SETTLE, round_body("online-1", actions=[]), "round-incomplete")
+    rounds = {labels: value for (name, labels), value in counters.grown().items() if name == ROUNDS}
+    assert rounds == {"online-1 settled": 1, "trainer-1 settled": 1}
+
+
+def test_refusals_are_counted_by_type_and_status(api: Api) -> None:
+    counters = Counters(api)
+    is_problem(api.send(SETTLE, b"{"), "malformed-json")
+    api.refused(STEP, round_body(actions=act("1 take_ante")), "illegal-action")
+    api.refused(VERIFY, {}, "invalid-request")
+    api.refused(EVALUATE, {"ruleset": "x", "cards": ["Ah", "Kh", "Qh", "Jh", "Th"]}, "unknown-ruleset")
+    is_problem(api.client.get(SETTLE), "method-not-allowed")
+    is_problem(api.client.get("/nowhere"), "not-found")
+    is_problem(api.client.get("/v1/rulesets/nowhere"), "not-found")
+    grown = counters.grown()
+    assert {key: value for key, value in grown.items() if key[0] == PROBLEMS} == {
+        (PROBLEMS, "malformed-json"): 1,
+        (PROBLEMS, "illegal-action"): 1,
+        (PROBLEMS, "invalid-request"): 1,
+        (PROBLEMS, "unknown-ruleset"): 1,
+        (PROBLEMS, "method-not-allowed"): 1,
+        (PROBLEMS, "not-found"): 2,
+    }
+    assert {key: value for key, value in grown.items() if key[0] == REQUESTS} == {
+        (REQUESTS, "rounds.settle 400"): 1,
+        (REQUESTS, "rounds.step 422"): 1,
+        (REQUESTS, "rounds.verify 422"): 1,
+        (REQUESTS, "hands.evaluate 422"): 1,
+        (REQUESTS, "unmatched 405"): 1,
+        (REQUESTS, "unmatched 404"): 1,
+        (REQUESTS, "rulesets.show 404"): 1,
+    }
+
+
+def test_what_callers_send_makes_no_new_series(api: Api) -> None:
+    api.client.get("/nowhere")
+    counters = Counters(api)
+    before = set(counters.now())
+    for number in range(20):
+        api.client.get(f"/nowhere/{number}")
+        api.client.get(f"/problems/{number}")
+        api.client.open("/livez", method=f"VERB{number}")
+        api.post(SETTLE, round_body(f"house-{number}"))
+        api.post(SETTLE, round_body(context={f"name{number}": number}))
+    fresh = {labels for _, labels in set(counters.now()) - before}
+    assert not any(re.search("nowhere|house|name|VERB", labels) for labels in fresh)
+    assert len(fresh) < 10
+
+
+@pytest.mark.parametrize(
+    "path", ["/livez", "/readyz", "/metrics", "/v1/version", "/openapi.yaml", "/v1/rulesets"]
+)
+def test_what_is_read_cannot_be_written(path: str, api: Api) -> None:
+    answer = api.client.post(path, data=b"{}", content_type=JSON)
+    is_problem(answer, "method-not-allowed")
+    assert set(answer.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}

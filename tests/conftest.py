@@ -1,0 +1,63 @@
+"""Settings and fixtures of all tests."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from service.game.ruleset import Ruleset
+from service.registry import Registry, load_rulesets
+
+Tally = Callable[[str, int], None]
+
+# The same examples in every run, and no clock: a red test is red everywhere.
+settings.register_profile(
+    "suite", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("suite")
+
+_COUNTED = pytest.StashKey[Counter[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_COUNTED] = Counter()
+
+
+@pytest.fixture
+def tally(request: pytest.FixtureRequest) -> Tally:
+    """Adds to a count that the run reports at its end: ``tally("vector rounds through the engine", 1)``."""
+    counted = request.config.stash[_COUNTED]
+
+    def add(what: str, number: int) -> None:
+        counted[what] += number
+
+    return add
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if counted := config.stash[_COUNTED]:
+        terminalreporter.section("counted")
+        for what, number in sorted(counted.items()):
+            terminalreporter.line(f"{number:>12,}  {what}")
+
+
+@pytest.fixture(scope="session")
+def registry() -> Registry:
+    """The built-in rulesets."""
+    return load_rulesets()
+
+
+@pytest.fixture(scope="session")
+def trainer(registry: Registry) -> Ruleset:
+    return registry["trainer-1"].ruleset
+
+
+@pytest.fixture(scope="session")
+def online(registry: Registry) -> Ruleset:
+    return registry["online-1"].ruleset
+
+
+@pytest.fixture(scope="session")
+def casino(registry: Registry) -> Ruleset:
+    return registry["casino-1"].ruleset
