@@ -127,6 +127,17 @@ def test_D4_each_ruleset_has_cards_for_its_longest_round(registry: Registry) -> 
     assert needed == {"casino-1": 4 * 10 + 5 + 4, "online-1": 3 * 10 + 5 + 1, "trainer-1": 4 * 10 + 5 + 1}
 
 
+@pytest.mark.parametrize(
+    ("exchange", "sixth", "per_box"),
+    [(None, True, 6), ((1, 1), True, 6), ((1, 3), False, 8), (None, False, 5)],
+)
+def test_D4_the_longest_round_is_one_of_exchanges_or_sixth_cards(
+    casino: Ruleset, exchange: tuple[int, int] | None, sixth: bool, per_box: int
+) -> None:
+    house = replace(casino, exchange=exchange, sixth_card=sixth, blind_sixth=False)
+    assert house.cards_needed == 4 * per_box + 5 + 4
+
+
 def test_D5_a_round_on_a_named_deck_says_so_and_has_no_commitment(registry: Registry) -> None:
     deck = rig([NOTHING, GAME])
     boxes = (BoxStake(1, 100),)
@@ -245,9 +256,9 @@ def test_A2_not_after_insuring(casino: Ruleset, purchase: str) -> None:
     [
         ("2h 2d 3s 3c Kd", None),  # two pair is not enough
         ("Ah Kd 8s 5c 3d", None),
-        ("2h 2d 2s Kc 3d", 600),
+        ("2h 2d 2s 4d 3d", 600),  # the weakest of three
         ("Ah Ad As Kc 3d", 800),  # two combinations: 3 + 1
-        (STRAIGHT, 800),
+        ("Ah 2d 3h 4s 5s", 800),
         ("2h 5h 8h Th Jh", 1000),
         ("2h 2d 2s 3c 3d", 1400),
         ("6h 6d 6s 6c 3d", 4000),
@@ -349,9 +360,11 @@ def test_A4_boxes_that_bet_choose_in_order_when_the_dealer_has_no_game(trainer: 
 
 
 def test_A4_there_is_nothing_to_choose_when_the_dealer_has_game(trainer: Ruleset) -> None:
-    for dealer in (GAME, "Ah Kd 9s 4c 2d"):
+    for dealer in (GAME, "Ah Kd 4s 3c 2d"):
         state = play(trainer, [seat(NOTHING)], dealer, "", "1 bet")
         assert (state.phase, state.draws, legal(state)) == ("settled", (), [])
+        shown = settled_document(state)["dealer"]
+        assert (shown["qualifies"], shown["final_qualifies"]) == (True, True)
 
 
 def test_A4_everybody_folded_no_decision_no_draw_and_the_cards_are_shown(casino: Ruleset) -> None:
@@ -416,6 +429,16 @@ def test_A5_a_repeated_rank_that_makes_a_game_stays(casino: Ruleset) -> None:
     assert draws(casino, "Qh 9d 7d 4d 2d", "Qd Kc") == ([("Qh", "Qd")], ["Qd", *flush], 1)
     again = [("Qh", "Qs"), ("Qs", "Qd")]
     assert draws(casino, "Qh 9d 7d 4d 2d", "Qs Qd Kc") == (again, ["Qd", *flush], 2)
+
+
+@pytest.mark.parametrize(("drawn", "qualifies"), [("Kd", True), ("Qc", False)])
+def test_A5_the_new_hand_has_game_from_ace_king_upwards(casino: Ruleset, drawn: str, qualifies: bool) -> None:
+    """Only where the lowest card goes can a purchase make ace-king."""
+    assert casino.game_purchase
+    terms = replace(casino.game_purchase, dealer_discards="lowest")
+    house = replace(casino, game_purchase=terms)
+    state = play(house, [seat(NOTHING)], "Ah 6d 4s 9c 2d", f"{drawn} 2c", "1 bet, 1 buy_game")
+    assert settled_document(state)["dealer"]["final_qualifies"] is qualifies
 
 
 @pytest.mark.parametrize("house", ["trainer-1", "online-1"])

@@ -245,6 +245,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     ({"game_purchase.failed_ante.value": "lost"}, "game_purchase.failed_ante is 'lost'"),
     ({"game_purchase.price.value": "the_ante"}, "game_purchase.failed_ante is 'lost'"),
+    (
+        {"limits.min_stake.value": 11, "limits.max_stake": {**ROW, "value": 10}},
+        "limits.min_stake must not exceed limits.max_stake",
+    ),
     # too many boxes for the deck (D4) or for exact amounts
     ({"boxes.maximum.value": 5}, "boxes.maximum: a round could need 59 cards and the deck has 52 (D4)"),
     ({"boxes.maximum.value": 10}, "boxes.maximum.value: must be from 1 to 9; got 10"),
@@ -312,6 +316,12 @@ def test_D4_the_bounds_of_the_deck_and_of_exact_amounts_are_the_last_that_fit(tm
     too_much = changed(document(), {"bonus.dealt.royal_flush.value": top + 1})
     with pytest.raises(MalformedRuleset, match="a round could return"):
         load_ruleset(write(tmp_path, too_much))
+
+
+def test_A8_a_ruleset_may_take_one_stake_only(tmp_path: Path) -> None:
+    changes = {"limits.min_stake.value": 10, "limits.max_stake": {**ROW, "value": 10}}
+    house = load_ruleset(write(tmp_path, changed(document(), changes))).ruleset
+    assert house.limits == Limits(10, 10)
 
 
 # The folder of RULESETS_DIR

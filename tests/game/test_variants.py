@@ -148,6 +148,8 @@ def test_A3_another_threshold_minimum_and_maximum_of_insurance(lunar: Ruleset) -
     assert "it needs straight or better" in str(refused(three, "1 insure 100"))
     state = deal(lunar, [seat(STRAIGHT)], "5h 5d Ts 6c 2d", table=Table(min_stake=7))
     assert LegalAction("insure", None, amounts=(100, 400)) in state.legal_actions()
+    weakest = deal(lunar, [seat("Ac 2c 3h 4s 5s")], "5h 5d Ts 6c 2d")
+    assert LegalAction("insure", None, amounts=(100, 400)) in weakest.legal_actions()
     low = deal(lunar, [seat(STRAIGHT)], "5h 5d Ts 6c 2d", table=Table(max_payout=99))
     assert "insure" not in legal(low)
 
