@@ -1,14 +1,42 @@
 """One sequence of bytes for each document: JSON by RFC 8785, and its SHA-256 digest.
 
-Documents hold text, integers of at most 53 bits, booleans, None, lists and objects; names of members are
-limited to the Basic Multilingual Plane. For these, sorting by code point is sorting by UTF-16 unit and
-orjson's output is the canonical form.
+Documents hold text, integers of at most 53 bits, booleans, None, lists and objects, nested no deeper than
+``MAX_DEPTH``; names of members lie in the Basic Multilingual Plane. For these, sorting by code point is
+sorting by UTF-16 unit, a number has one spelling, and orjson's output is the canonical form.
 """
 
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 import orjson
+
+MAX_INTEGER: Final = 2**53 - 1
+MAX_DEPTH: Final = 32
+
+
+class Uncanonical(ValueError):
+    """A document that is not of the kind described above; ``path`` leads to the first place that is not."""
+
+    def __init__(self, path: tuple[str | int, ...], detail: str) -> None:
+        super().__init__(detail)
+        self.path = path
+
+
+def check_canonical(document: Any, max_depth: int = MAX_DEPTH, path: tuple[str | int, ...] = ()) -> None:
+    """Raise ``Uncanonical`` for a document that has no canonical form here."""
+    if isinstance(document, dict | list) and len(path) >= max_depth:
+        raise Uncanonical(path, f"objects and arrays may be nested {max_depth} deep here")
+    if isinstance(document, dict):
+        for name, inner in document.items():
+            if any(character > "\uffff" for character in name):
+                raise Uncanonical((*path, name), "names may have no character beyond U+FFFF here")
+            check_canonical(inner, max_depth, (*path, name))
+    elif isinstance(document, list):
+        for place, inner in enumerate(document):
+            check_canonical(inner, max_depth, (*path, place))
+    elif isinstance(document, float) or (isinstance(document, int) and abs(document) > MAX_INTEGER):
+        detail = f"numbers are whole and within ±{MAX_INTEGER} here; write this one as a text"
+        raise Uncanonical(path, detail)
 
 
 def canonical_bytes(document: Any) -> bytes:

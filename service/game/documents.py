@@ -1,12 +1,11 @@
-"""A round as plain data, the way callers read it: the outcome of a settled one, the view of one under way.
+"""A round as plain data, the way callers read it: what it came to, or the view of one under way.
 
 Documents hold text, integers, lists and None only; cards leave as codes, amounts in minor units.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from service.game import ENGINE_VERSION
 from service.game.cards import CODES, card_codes
 from service.game.hands import GAME_FLOOR, evaluate, kickers, main_and_second
 from service.game.round import Action, Box, LegalAction, Round
@@ -16,26 +15,34 @@ from service.game.settlement import SettledBet, SettledBox, settle
 Document = dict[str, Any]
 
 
-def outcome_document(
-    state: Round, actions: Sequence[Action], deal: Mapping[str, Any], shuffle: str, context: Document | None
-) -> Document:
-    """The outcome of a finished round, complete enough to recompute it. Raises ``UnfinishedRound`` before."""
-    ruleset = state.ruleset
+def settled_document(state: Round) -> Document:
+    """What a finished round came to: the dealer, the boxes, the totals. Raises ``UnfinishedRound`` before."""
     boxes = [_settled_box(settled) for settled in settle(state)]
-    document: Document = {
-        "status": "settled",
-        "ruleset": {"id": ruleset.id, "version": ruleset.version, "digest": ruleset.digest},
-        "engine": {"version": ENGINE_VERSION, "shuffle": shuffle},
-        "deal": {**deal, "cards_used": state.cards_used},
-        "table": limits_document(state.limits),
-        "actions": [action_document(action) for action in actions],
-        "dealer": _dealer(state),
-        "boxes": boxes,
-        "totals": {name: sum(box[name] for box in boxes) for name in ("staked", "returned", "net")},
-    }
-    if context is not None:
-        document["context"] = context
-    return document
+    return {"dealer": _dealer(state), "boxes": boxes, "totals": _totals(boxes)}
+
+
+def void_document(state: Round) -> Document:
+    """A round broken off where it stands: every stake made so far comes back whole."""
+    return voided((_box_head(box), state.stakes(box)) for box in state.boxes)
+
+
+def voided(boxes: Iterable[tuple[Document, Mapping[Any, int]]]) -> Document:
+    """Boxes and totals of a void round, from each box's head and its stakes by name."""
+    documents: list[Document] = []
+    for head, stakes in boxes:
+        bets = [
+            {
+                "name": name,
+                "stake": stake,
+                "returned": stake,
+                "net": 0,
+                "reason": f"{name.replace('_', ' ')} {stake} returns: the round is void",
+            }
+            for name, stake in stakes.items()
+        ]
+        staked = sum(stakes.values())
+        documents.append({**head, "bets": bets, "staked": staked, "returned": staked, "net": 0})
+    return {"boxes": documents, "totals": _totals(documents)}
 
 
 def view_document(state: Round) -> Document:
@@ -93,6 +100,10 @@ def action_document(action: Action) -> Document:
 def limits_document(limits: Limits) -> Document:
     """The limits in force; one that is not set is left out."""
     return {name: value for name in _LIMITS if (value := getattr(limits, name)) is not None}
+
+
+def _totals(boxes: Sequence[Document]) -> Document:
+    return {name: sum(box[name] for box in boxes) for name in ("staked", "returned", "net")}
 
 
 _LIMITS: Final = ("min_stake", "max_stake", "max_payout")

@@ -14,6 +14,10 @@ MAX_OUTCOME: Final = 2**53 - 1
 """Largest amount that an outcome may show, in minor units: JSON readers keep it exact."""
 
 
+MAX_BOXES: Final = 9
+"""Most boxes that any ruleset can have: five cards each and for the dealer, of 52 (D4)."""
+
+
 class MalformedRuleset(ValueError):
     """Parameters that no table could be run with."""
 
@@ -105,6 +109,8 @@ class Ruleset:
             yield "purchase.exchange_min must be from 1 to exchange_max; set both to 0 for no exchange"
         if self.blind_sixth and not (self.sixth_card and self.bonus):
             yield "purchase.blind_sixth needs a sixth card and a bonus (A6)"
+        if self.bonus and not self.bonus.dealt:
+            yield "bonus.dealt needs at least one kind; leave bonus out where there is none"
         if self.bonus and self.bonus.with_sixth is not None and not self.sixth_card:
             yield "bonus.with_sixth needs purchase.sixth_card"
         if self.own_rows and self.combinations == 1:
@@ -139,7 +145,8 @@ class Ruleset:
         """Bound of what all boxes of a round can get back, every stake being at most ``MAX_AMOUNT``."""
         tables = (self.bonus.dealt, self.bonus.with_sixth or {}) if self.bonus else ()
         best_bonus = max((odds for table in tables for odds in table.values()), default=0)
-        ante, bet, bonus, insurance = 2, 2 * (1 + max(self.odds_table.values())), 1 + best_bonus, 2
+        paid = (odds for (_, second), odds in self.odds_table.items() if self.combinations == 2 or not second)
+        ante, bet, bonus, insurance = 2, 2 * (1 + max(paid)), 1 + best_bonus, 2
         return self.max_boxes * MAX_AMOUNT * (ante + bet + bonus + insurance)
 
     @cached_property
