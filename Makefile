@@ -10,10 +10,10 @@ BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint lock clean
+.PHONY: help run test lint lock manifest clean
 
 help:  ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(VENV)/.runtime  ## serve on 127.0.0.1:8080 (PORT changes the port)
 	$(BIN)/python -m service.cli serve --host 127.0.0.1 --port $(PORT)
@@ -37,6 +37,9 @@ lock:  ## rewrite both lock files from pyproject.toml (make lock ARGS=--upgrade 
 	$(UV_COMPILE) --output-file requirements.lock && \
 	$(UV_COMPILE) --no-annotate --group test --group lint --group build \
 	  --constraint requirements.lock --output-file requirements-dev.lock
+
+manifest: $(VENV)/.runtime  ## state the digests of the files that decide outcomes, after a change to them
+	$(BIN)/python -c 'from service.integrity import MANIFEST, manifest_text; MANIFEST.write_text(manifest_text())'
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) dist build *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
