@@ -4,24 +4,33 @@ Exit status: 0 done, 1 refused or wrong input (a problem on standard error), 2 w
 """
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from service import __version__
 from service.api.problems import Problem, as_problem
 from service.api.schemas import DECK, EVALUATE, ROUND, load
 from service.api.strict_json import parse_json
+from service.api.verification import verify_shown
+from service.certificate.jws import certify
 from service.fairness.deal import deck_document
 from service.files import shipped
 from service.game.documents import hand_document
 from service.game.ruleset import MalformedRuleset
+from service.keys import (
+    MalformedKeys,
+    configured_keys,
+    new_keys,
+    revoked_keys,
+    rotated_keys,
+    verification_keys,
+)
 from service.registry import configured_rulesets
-from service.rounds import find_ruleset, settle_request
+from service.rounds import find_ruleset, settle_request, unsealed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,14 +38,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         document = options.run(options)
-    except (OSError, MalformedRuleset) as error:
+    except (OSError, MalformedRuleset, MalformedKeys) as error:
         print(f"russian-poker: {error}", file=sys.stderr)
         return 1
     except (ValueError, LookupError, Problem) as error:
         print(_explained(as_problem(error)), file=sys.stderr)
         return 1
-    sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    return 0
+    text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    sys.stdout.buffer.write(text.encode())
+    return int(isinstance(document, dict) and document.get("valid") is False)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -53,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
         "--host", default=os.environ.get("HOST", "127.0.0.1"), help="address (default: %(default)s)"
     )
     serve.add_argument(
-        "--port", default=os.environ.get("PORT", "8080"), type=int, help="port (default: %(default)s)"
+        "--port", default=os.environ.get("PORT", "8080"), type=_port, help="port (default: %(default)s)"
     )
     serve.set_defaults(run=_serve)
 
@@ -78,22 +88,79 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_argument("cards", metavar="CARD", nargs="+", help="card codes, such as Ah Kd Td 8c 8s")
     evaluate.set_defaults(run=_evaluate)
 
+    verify = commands.add_parser(
+        "verify",
+        help="verify a certificate or an outcome",
+        description="Verify what FILE holds: a certificate, an outcome, or a request with an outcome claimed"
+        " for it. Needs no network. Exit status 1: not valid.",
+    )
+    verify.add_argument("file", metavar="FILE", help="a file, or - for standard input")
+    verify.add_argument("--server-seed", metavar="HEX", help="the server seed, where the outcome hides it")
+    verify.add_argument(
+        "--jwks", type=Path, metavar="FILE", help="the public keys of the service that signed"
+    )
+    verify.set_defaults(run=_verify)
+
+    keys = commands.add_parser("keys", help="make, rotate and revoke keys; prints the new key file")
+    actions = keys.add_subparsers(required=True, metavar="ACTION")
+    actions.add_parser("new", help="a new key file").set_defaults(run=lambda _: new_keys())
+    rotate = actions.add_parser("rotate", help="let the next keys become active and the active ones retire")
+    revoke = actions.add_parser("revoke", help="let certificates of a retired key verify no more")
+    for action, change in ((rotate, _rotate), (revoke, _revoke)):
+        action.add_argument("file", type=Path, metavar="FILE", help="the present key file")
+        action.set_defaults(run=change)
+    revoke.add_argument("kid", metavar="KID", help="id of the key")
+    revoke.add_argument("reason", metavar="REASON", help="what verifiers are told")
+
     rulesets = commands.add_parser("rulesets", help="list the rulesets, or show one whole")
     rulesets.add_argument("id", metavar="ID", nargs="?", help="id of a ruleset, such as casino-1")
     rulesets.set_defaults(run=_rulesets)
     return parser
 
 
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65535:
+        raise argparse.ArgumentTypeError("a port is from 0 to 65535")
+    return port
+
+
 def _serve(options: argparse.Namespace) -> None:
-    configured_rulesets()  # a wrong file is better told here than in the log of a worker
+    configured_rulesets(), configured_keys()  # a wrong file is better told here than in the log of a worker
     os.environ["HOST"], os.environ["PORT"] = options.host, str(options.port)
     configuration = str(shipped("deploy/gunicorn.conf.py"))
     os.execv(sys.executable, [sys.executable, "-m", "gunicorn", "--config", configuration])  # noqa: S606  # fixed words only
 
 
 def _settle(options: argparse.Namespace) -> Any:
-    body = sys.stdin.buffer.read() if options.file == "-" else Path(options.file).read_bytes()
-    return settle_request(load(ROUND, parse_json(body)), configured_rulesets())
+    keys = configured_keys()
+    request = unsealed(load(ROUND, parse_json(_read(options.file))), keys.sealer)
+    return certify(settle_request(request, configured_rulesets()), keys.signer)
+
+
+def _verify(options: argparse.Namespace) -> Any:
+    keys = configured_keys()
+    if options.jwks:
+        keys = keys._replace(verifying=verification_keys(parse_json(options.jwks.read_bytes())))
+    text = _read(options.file).strip()
+    shown = parse_json(text) if text.startswith(b"{") else {"certificate": text.decode(errors="replace")}
+    if "status" in shown:
+        shown = {"outcome": shown}
+    if options.server_seed:
+        shown["server_seed"] = options.server_seed
+    return verify_shown(shown, configured_rulesets(), keys)
+
+
+def _rotate(options: argparse.Namespace) -> Any:
+    return rotated_keys(parse_json(options.file.read_bytes()))
+
+
+def _revoke(options: argparse.Namespace) -> Any:
+    return revoked_keys(parse_json(options.file.read_bytes()), options.kid, options.reason)
+
+
+def _read(file: str) -> bytes:
+    return sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
 
 
 def _deck(options: argparse.Namespace) -> Any:

@@ -65,13 +65,17 @@ class Value(fields.Field[Any]):
     }
 
 
-class Whole(Value):
-    """A whole number between two bounds, both included."""
+class Bounded(Value):
+    """Base of the fields with two bounds, both included."""
 
     def __init__(self, minimum: int, maximum: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.minimum = minimum
         self.maximum = maximum
+
+
+class Whole(Bounded):
+    """A whole number between two bounds."""
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
@@ -115,7 +119,7 @@ class Choice(Value):
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
     ) -> Any:
-        if type(value) is bool or value not in self.values:
+        if not any(value == one and type(value) is type(one) for one in self.values):
             likely = get_close_matches(str(value), [str(one) for one in self.values], n=1)
             cure = f"; did you mean {likely[0]}?" if likely else ""
             known = ", ".join(str(one) for one in self.values)
@@ -134,13 +138,8 @@ class Flag(Value):
         return value
 
 
-class Cards(Value):
+class Cards(Bounded):
     """A list of different card codes, read as cards."""
-
-    def __init__(self, minimum: int, maximum: int, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.minimum = minimum
-        self.maximum = maximum
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any

@@ -17,6 +17,7 @@ from service.fields import Choice, Flag, Text, Value, Whole, wrong
 from service.game.hands import KINDS
 from service.game.ruleset import (
     MAX_AMOUNT,
+    MAX_BOXES,
     Bonus,
     GamePurchase,
     Insurance,
@@ -78,7 +79,7 @@ def load_ruleset(path: Path) -> PublishedRuleset:
         ruleset = _build(document, content_digest)
     except ValidationError as error:
         raise MalformedRuleset("\n".join(f"{path}: {line}" for line in _lines(error.messages))) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise MalformedRuleset(f"{path}: {error}") from None
     return PublishedRuleset(ruleset, {**document, "digest": content_digest})
 
@@ -169,7 +170,9 @@ class _RulesetFile(Schema):
     title = _texts(200)
     summary = _texts(20_000)
     source = _texts(2_000)
-    boxes = _section({"maximum": _row(Whole(1, 9)), "open": _row(Choice(("all", "one", "one_per_player")))})
+    boxes = _section(
+        {"maximum": _row(Whole(1, MAX_BOXES)), "open": _row(Choice(("all", "one", "one_per_player")))}
+    )
     deal = _section({"order": _row(Choice(("one_by_one", "five_at_a_time")))})
     purchase = _section(
         {

@@ -6,15 +6,19 @@ from flask import Flask, Response, g, request
 
 from service import __version__
 from service.api import fairness, hands, operations, pages, problems, rounds, rulesets
+from service.api.answers import deploy
 from service.fairness import SHUFFLE
 from service.observability import logs, metrics
-from service.registry import configured_rulesets
 
 
 def create_app() -> Flask:
-    """The WSGI app, its rulesets and tables loaded. Raises ``MalformedRuleset`` for a wrong ruleset file."""
+    """The WSGI app, its rulesets and tables loaded.
+
+    Raises ``MalformedRuleset`` for a wrong ruleset file and ``MalformedKeys`` for a wrong key file.
+    """
     app = Flask(__name__)
-    app.extensions["rulesets"] = configured_rulesets()
+    app.url_map.merge_slashes = False  # a path is right or wrong, never redirected
+    deploy(app)
     for resource in (rounds, hands, fairness, rulesets, operations, pages):
         app.register_blueprint(resource.blueprint)
     problems.register_problems(app)
@@ -32,11 +36,11 @@ def _begin() -> None:
 def _finish(answer: Response) -> Response:
     """Name the request in its answer, count it and log it: by operation, never by path or body."""
     seconds = perf_counter() - g.began
-    ruleset, problem = g.get("settled_ruleset"), g.get("problem")
+    (ruleset, status), problem = g.get("answered_round", (None, None)), g.get("problem")
     answer.headers["X-Request-Id"] = g.request_id
     metrics.count_request(request.endpoint, answer.status_code, seconds)
     if ruleset:
-        metrics.count_round(ruleset, "settled")
+        metrics.count_round(ruleset, status)
     if problem:
         metrics.count_problem(problem)
     logs.log_request(

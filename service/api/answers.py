@@ -1,23 +1,74 @@
 """Answers in JSON, and what the views of an app share."""
 
 import json
-from typing import Any, cast
+import logging
+from base64 import b64encode
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any, Final, NamedTuple, cast
 
 import orjson
-from flask import Response, current_app
+from flask import Flask, Response, current_app, request
 
-from service.registry import Registry
+from service import __version__
+from service.api import verify
+from service.integrity import FileCheck, Integrity
+from service.keys import Keys, configured_keys
+from service.observability import metrics
+from service.registry import Registry, configured_rulesets
+
+
+class Deployment(NamedTuple):
+    """What one deployment has: its rulesets, its keys, the state of its files and the page made of them.
+
+    ``verifier`` is the player's page with the policy that it is served with.
+    """
+
+    rulesets: Registry
+    keys: Keys
+    integrity: Integrity
+    verifier: tuple[bytes, str]
+
+
+def deploy(app: Flask) -> None:
+    """Give an app what its environment configures. Raises ``MalformedRuleset`` and ``MalformedKeys``."""
+    rulesets, keys = configured_rulesets(), configured_keys()
+    documents = {id: published.document for id, published in rulesets.items()}
+    app.extensions["deployment"] = Deployment(
+        rulesets, keys, Integrity(_report), verify.page(documents, keys.jwks())
+    )
+
+
+def _report(altered: Sequence[FileCheck]) -> None:
+    metrics.publish_altered_files(__version__, len(altered))
+    for check in altered:
+        _LOG.error("integrity lost: %s is not that of the release", check.file)
+
+
+_LOG: Final = logging.getLogger("service.integrity")
 
 
 def json_answer(document: Any) -> Response:
-    """A document as the body of a 200 answer; the same document gives the same bytes."""
+    """A document as the body of a 200 answer with its digest (RFC 9530); equal documents give equal bytes."""
     try:
         body = orjson.dumps(document)
     except TypeError:  # orjson knows 64 bits, and a claimed outcome that is quoted may hold longer numbers
         body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-    return Response(body, mimetype="application/json")
+    answer = Response(body, mimetype="application/json")
+    answer.headers["Content-Digest"] = f"sha-256=:{b64encode(sha256(body).digest()).decode()}:"
+    return answer
 
 
-def rulesets() -> Registry:
-    """The rulesets of the app that serves this request."""
-    return cast(Registry, current_app.extensions["rulesets"])
+def with_etag(answer: Response, etag: str) -> Response:
+    """The answer under its entity tag; 304 without a body where the caller has it already."""
+    answer.set_etag(etag)
+    if request.if_none_match.contains_weak(etag):
+        answer.status_code = 304
+        answer.set_data(b"")
+        answer.headers.pop("Content-Digest", None)
+    return answer
+
+
+def deployment() -> Deployment:
+    """What the app that serves this request has."""
+    return cast(Deployment, current_app.extensions["deployment"])

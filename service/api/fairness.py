@@ -4,7 +4,7 @@ import secrets
 
 from flask import Blueprint, Response, request
 
-from service.api.answers import json_answer
+from service.api.answers import deployment, json_answer
 from service.api.schemas import DECK, NEW_SEED, load
 from service.api.strict_json import read_json
 from service.fairness.deal import deck_document
@@ -15,10 +15,15 @@ blueprint = Blueprint("fairness", __name__, url_prefix="/v1/fairness")
 
 @blueprint.post("/seeds")
 def seeds() -> Response:
-    """A new server seed from the operating system's generator, and its commitment (R5, R6)."""
-    load(NEW_SEED, read_json(request))
+    """A new server seed from the operating system's generator, sealed on request, and its commitment (R5)."""
+    wish = load(NEW_SEED, read_json(request))
     seed = secrets.token_bytes(SERVER_SEED_BYTES)
-    answer = json_answer({"server_seed": seed.hex(), "commitment": commitment(seed)})
+    shown = (
+        {"sealed_seed": deployment().keys.sealer.seal(seed)}
+        if wish["sealed"]
+        else {"server_seed": seed.hex()}
+    )
+    answer = json_answer({**shown, "commitment": commitment(seed)})
     answer.headers["Cache-Control"] = "no-store"
     return answer
 

@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response, request
 
-from service.api.answers import json_answer, rulesets
+from service.api.answers import deployment, json_answer
 from service.api.schemas import EVALUATE, load
 from service.api.strict_json import read_json
 from service.game.documents import hand_document
@@ -15,4 +15,6 @@ blueprint = Blueprint("hands", __name__, url_prefix="/v1/hands")
 def evaluate() -> Response:
     """Main and second combination, kickers and odds of five or six cards."""
     body = load(EVALUATE, read_json(request))
-    return json_answer(hand_document(find_ruleset(rulesets(), body["ruleset"]).ruleset, body["cards"]))
+    return json_answer(
+        hand_document(find_ruleset(deployment().rulesets, body["ruleset"]).ruleset, body["cards"])
+    )

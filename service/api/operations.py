@@ -3,14 +3,14 @@
 from hashlib import sha256
 from typing import Final
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 import service
-from service.api.answers import json_answer, rulesets
-from service.fairness import SHUFFLE
+from service.api.answers import deployment, json_answer, with_etag
+from service.api.problems import Problem
 from service.files import shipped
-from service.game import ENGINE_VERSION
-from service.observability.metrics import exposition
+from service.observability import metrics
+from service.rounds import ENGINE
 
 blueprint = Blueprint("operations", __name__)
 
@@ -28,14 +28,39 @@ def livez() -> Response:
 
 @blueprint.get("/readyz")
 def readyz() -> Response:
-    """The process can settle: rulesets and tables were loaded before it began to serve."""
+    """The process can settle: rulesets, keys and tables are loaded, and no file was altered."""
+    if not deployment().integrity.intact:
+        raise Problem(
+            "integrity-lost", "files that decide outcomes are not those of the release: see /v1/integrity"
+        )
     return json_answer({"status": "ready"})
 
 
+@blueprint.get("/v1/integrity")
+def check_integrity() -> Response:
+    """Check the files that decide outcomes now, and say of each whether it is that of the release."""
+    checks = deployment().integrity.check()
+    return json_answer(
+        {
+            "intact": deployment().integrity.intact,
+            "engine": ENGINE,
+            "files": [{**check._asdict(), "intact": check.intact} for check in checks],
+        }
+    )
+
+
+@blueprint.get("/.well-known/jwks.json")
+def jwks() -> Response:
+    """The public keys with which certificates are checked."""
+    answer = json_answer(deployment().keys.jwks())
+    answer.headers["Cache-Control"] = "public, max-age=300"
+    return answer
+
+
 @blueprint.get("/metrics")
-def metrics() -> Response:
+def show_metrics() -> Response:
     """Prometheus metrics, summed over all workers."""
-    body, content_type = exposition()
+    body, content_type = metrics.exposition()
     return Response(body, content_type=content_type)
 
 
@@ -46,8 +71,8 @@ def version() -> Response:
         {
             "service": "russian-poker",
             "version": service.__version__,
-            "engine": {"version": ENGINE_VERSION, "shuffle": SHUFFLE},
-            "rulesets": {id: published.ruleset.digest for id, published in rulesets().items()},
+            "engine": ENGINE,
+            "rulesets": {id: published.ruleset.digest for id, published in deployment().rulesets.items()},
             "notice": NOTICE,
         }
     )
@@ -58,6 +83,4 @@ def contract() -> Response:
     """The contract that this service keeps."""
     body = shipped("openapi.yaml").read_bytes()
     answer = Response(body, content_type="application/yaml")
-    answer.set_etag(sha256(body).hexdigest())
-    answer.make_conditional(request)
-    return answer
+    return with_etag(answer, sha256(body).hexdigest())

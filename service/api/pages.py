@@ -2,6 +2,7 @@
 
 from flask import Blueprint, Response, make_response, render_template
 
+from service.api.answers import deployment
 from service.api.problems import PROBLEM_TYPES, Problem
 
 blueprint = Blueprint("pages", __name__)
@@ -21,6 +22,15 @@ def problem(slug: str) -> Response:
     if slug not in PROBLEM_TYPES:
         raise Problem("not-found", f"there is no problem type {slug[:100]!r}; /problems lists them")
     return _page("problem.html", slug=slug, type=PROBLEM_TYPES[slug])
+
+
+@blueprint.get("/verify")
+def verify() -> Response:
+    """The page with which a player recomputes a round in the browser."""
+    body, policy = deployment().verifier
+    answer = Response(body, content_type="text/html; charset=utf-8")
+    answer.headers["Content-Security-Policy"] = f"{policy}; frame-ancestors 'none'"
+    return answer
 
 
 def _page(template: str, **values: object) -> Response:

@@ -13,6 +13,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from service.certificate.differences import escape
 from service.fairness.deal import CommitmentMismatch
+from service.fairness.sealing import RefusedSeal
 from service.game.documents import legal_document
 from service.game.round import IllegalAction, LegalAction
 from service.game.settlement import UnfinishedRound
@@ -109,6 +110,10 @@ def as_problem(error: Exception) -> Problem:
             )
         case UnknownRuleset():
             return Problem("unknown-ruleset", str(error), [_error("/ruleset", "unknown-ruleset", str(error))])
+        case RefusedSeal():
+            return Problem(
+                "sealed-seed", str(error), [_error("/deal/sealed_seed", "sealed-seed", str(error))]
+            )
         case CommitmentMismatch():
             at = "/deal/commitment"
             return Problem("commitment-mismatch", str(error), [_error(at, "commitment-mismatch", str(error))])
@@ -130,6 +135,7 @@ _DOMAIN_ERRORS: Final = (
     UnfinishedRound,
     UnknownRuleset,
     CommitmentMismatch,
+    RefusedSeal,
 )
 _MAX_ERRORS: Final = 20
 _HTTP_SLUGS: Final = {404: "not-found", 405: "method-not-allowed", 413: "body-too-large"}

@@ -1,8 +1,8 @@
 """``/v1/rulesets``: the rules as published, for callers to show and auditors to pin."""
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
-from service.api.answers import json_answer, rulesets
+from service.api.answers import deployment, json_answer, with_etag
 from service.api.problems import Problem
 
 blueprint = Blueprint("rulesets", __name__, url_prefix="/v1/rulesets")
@@ -13,18 +13,22 @@ def index() -> Response:
     """All rulesets by id, with title and digest."""
     members = ("id", "version", "title", "digest")
     return json_answer(
-        {"rulesets": [{name: one.document[name] for name in members} for one in rulesets().values()]}
+        {
+            "rulesets": [
+                {name: one.document[name] for name in members} for one in deployment().rulesets.values()
+            ]
+        }
     )
 
 
 @blueprint.get("/<id>")
 def show(id: str) -> Response:
     """One ruleset with its tables, decisions and texts. It never changes, so its digest is the ETag."""
-    published = rulesets().get(id)
+    published = deployment().rulesets.get(id)
     if published is None:
-        raise Problem("not-found", f"there is no ruleset {id[:100]!r}; known are {', '.join(rulesets())}")
+        raise Problem(
+            "not-found", f"there is no ruleset {id[:100]!r}; known are {', '.join(deployment().rulesets)}"
+        )
     answer = json_answer(published.document)
-    answer.set_etag(published.ruleset.digest)
     answer.headers["Cache-Control"] = "public, max-age=86400, immutable"
-    answer.make_conditional(request)
-    return answer
+    return with_etag(answer, published.ruleset.digest)

@@ -5,14 +5,16 @@ marshmallow schema costs about 17 µs an object, which a round with four boxes w
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any, ClassVar, Final, cast, get_args
 
 from marshmallow import Schema, ValidationError, post_load
 
 from service.api.problems import invalid_request
-from service.fairness.deal import DeckDeal, SeedDeal
+from service.certificate.canonical import Uncanonical, canonical_bytes, check_canonical
+from service.fairness.deal import Beacon, DeckDeal, SeedDeal
+from service.fairness.sealing import SealedDeal
 from service.fairness.shuffle import MAX_CLIENT_SEED_BYTES, MAX_NONCE
 from service.fields import (
     REQUIRED,
@@ -28,18 +30,21 @@ from service.fields import (
     wrong,
 )
 from service.game.round import Action, ActionName
-from service.game.ruleset import MAX_AMOUNT, MAX_OUTCOME
+from service.game.ruleset import MAX_AMOUNT, MAX_BOXES
 from service.game.stakes import BoxStake, Table
 from service.rounds import RoundRequest
 
-MAX_BOXES: Final = 9
-"""Most boxes that any ruleset can have: five cards each, five for the dealer, 52 in the deck."""
 MAX_ACTIONS: Final = 100
 """More than any round can take, so that a surplus action is refused as such, with its index."""
 MAX_NAME: Final = 100
+MAX_CONTEXT_BYTES: Final = 16 * 1024
+MAX_CONTEXT_DEPTH: Final = 20
 MAX_UNKNOWN: Final = 5
 """Most unknown members of one object that a refusal names."""
+MAX_SEALED: Final = 1024
+MAX_CERTIFICATE: Final = 120_000
 _HEX_256: Final = re.compile(r"[0-9A-Fa-f]{64}")
+_BEACON_VALUE: Final = re.compile(r"[0-9A-Fa-f]{32,128}")
 
 
 class Hex256(Value):
@@ -53,6 +58,29 @@ class Hex256(Value):
         if not _HEX_256.fullmatch(value):
             raise wrong("hex", f"must be 64 hex digits; got {len(value)} characters{_hex_cure(value)}")
         return value.lower()
+
+
+class BeaconValue(Value):
+    """A beacon's value: 32 to 128 hex digits in either case, kept in lower case."""
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
+    ) -> str:
+        if type(value) is not str or not _BEACON_VALUE.fullmatch(value):
+            raise wrong("hex", "must be the beacon's value as a text of 32 to 128 hex digits")
+        return value.lower()
+
+
+class Printable(Text):
+    """A text of printable ASCII characters."""
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
+    ) -> str:
+        text: str = super()._deserialize(value, attr, data, **kwargs)
+        if not (text.isascii() and text.isprintable()):
+            raise wrong("characters", "must consist of printable ASCII characters")
+        return text
 
 
 def _hex_cure(value: str) -> str:
@@ -163,7 +191,7 @@ class Items(Value):
 
 
 class Context(Value):
-    """An object of the caller's own, echoed as it is: any JSON but fractions and integers beyond 53 bits.
+    """An object of the caller's own, echoed as it is: whatever has a canonical form, up to a size and depth.
 
     Outcomes are signed over their canonical bytes, in which a fraction has no one spelling.
     """
@@ -173,31 +201,18 @@ class Context(Value):
     ) -> Any:
         if type(value) is not dict:
             raise wrong("type", f"must be an object; got {json_type(value)}")
-        _check_context(value)
-        return value
-
-
-def _check_context(value: Any) -> None:
-    """Refuse what has no canonical form, naming the place."""
-    if isinstance(value, dict):
-        inner: Iterable[tuple[Any, Any]] = value.items()
-        for name in value:
-            if len(name) > MAX_NAME or any(character > "\uffff" for character in name):
-                raise ValidationError({name: [Wrong("name", _NAME_RULE)]})
-    elif isinstance(value, list):
-        inner = enumerate(value)
-    elif isinstance(value, float) or (isinstance(value, int) and abs(value) > MAX_OUTCOME):
-        raise wrong("number", f"numbers are whole and within ±{MAX_OUTCOME} here; write this one as a text")
-    else:
-        return
-    for place, item in inner:
         try:
-            _check_context(item)
-        except ValidationError as error:
-            raise ValidationError({place: error.messages}) from None
-
-
-_NAME_RULE: Final = f"names have at most {MAX_NAME} characters, none beyond U+FFFF"
+            check_canonical(value, MAX_CONTEXT_DEPTH)
+        except Uncanonical as error:
+            fault: Any = [Wrong("context", str(error))]
+            for step in reversed(error.path):
+                fault = {step: fault}
+            raise ValidationError(fault) from None
+        if (size := len(canonical_bytes(value))) > MAX_CONTEXT_BYTES:
+            raise wrong(
+                "length", f"must have at most {MAX_CONTEXT_BYTES} bytes in canonical form; got {size}"
+            )
+        return value
 
 
 class AnyObject(Value):
@@ -218,6 +233,21 @@ SEEDS: Final[Mapping[str, Value]] = {
 }
 
 
+_BEACON: Final = Record(
+    {"source": Printable(1, 100, required=True), "value": BeaconValue(required=True)}, Beacon
+)
+_CHOICES: Final[Mapping[str, Value]] = {
+    **{name: member for name, member in SEEDS.items() if name != "server_seed"},
+    "commitment": Hex256(),
+    "reveal": Flag(),
+    "beacon": _BEACON,
+}
+
+
+def _sealed_deal(sealed_seed: str, **members: Any) -> SealedDeal:
+    return SealedDeal(sealed_seed, members)
+
+
 def _seed_deal(server_seed: str, **members: Any) -> SeedDeal:
     return SeedDeal(bytes.fromhex(server_seed), **members)
 
@@ -236,10 +266,11 @@ def _action(box: int, action: ActionName, **details: Any) -> Action:
 
 DEAL: Final = OneOf(
     {
-        "seed": Record({**SEEDS, "commitment": Hex256(), "reveal": Flag()}, _seed_deal),
+        "seed": Record({"server_seed": SEEDS["server_seed"], **_CHOICES}, _seed_deal),
+        "sealed": Record({"sealed_seed": Text(1, MAX_SEALED, required=True), **_CHOICES}, _sealed_deal),
         "deck": Record({"deck": Cards(52, 52, required=True)}, _deck_deal),
     },
-    choose=lambda deal: "deck" if "deck" in deal else "seed",
+    choose=lambda deal: "deck" if "deck" in deal else "sealed" if "sealed_seed" in deal else "seed",
     required=True,
 )
 TABLE: Final = Record({name: Whole(1, MAX_AMOUNT) for name in Table._fields}, Table, load_default=Table())
@@ -326,10 +357,14 @@ class Part(Value):
         return self.schema.load(value)
 
 
+def _void(reason: str, **members: Any) -> tuple[RoundRequest, str]:
+    return RoundRequest(**members), reason
+
+
 class RoundBody(Body):
     """A round with the actions so far."""
 
-    make = RoundRequest
+    make: ClassVar[Callable[..., Any]] = RoundRequest
     ruleset = Text(1, MAX_NAME, required=True)
     deal = DEAL
     table = TABLE
@@ -338,11 +373,29 @@ class RoundBody(Body):
     context = Context(load_default=None, allow_none=False)
 
 
-class VerifyBody(Body):
-    """A round and the outcome that somebody claims for it."""
+class VoidBody(RoundBody):
+    """A round to break off, with the actions so far and the reason."""
 
-    request = Part(RoundBody(), required=True)
+    make = _void
+    reason = Printable(1, 200, required=True)
+
+
+class ClaimBody(Body):
+    """An outcome that somebody shows, and the request behind it; without one, the outcome tells it.
+
+    ``server_seed`` is needed where neither reveals it.
+    """
+
+    request = Part(RoundBody())
     outcome = AnyObject(required=True)
+    server_seed = Hex256()
+
+
+class CertificateBody(Body):
+    """A certificate, with the server seed where the outcome did not reveal it."""
+
+    certificate = Text(1, MAX_CERTIFICATE, required=True)
+    server_seed = Hex256()
 
 
 class EvaluateBody(Body):
@@ -362,11 +415,15 @@ class DeckBody(Body):
 
 
 class SeedsBody(Body):
-    """A wish for a new seed; nothing can be chosen about it."""
+    """A wish for a new seed, in the clear or sealed."""
+
+    sealed = Flag(load_default=False)
 
 
 ROUND: Final = RoundBody()
-VERIFY: Final = VerifyBody()
+VOID: Final = VoidBody()
+CLAIM: Final = ClaimBody()
+CERTIFICATE: Final = CertificateBody()
 EVALUATE: Final = EvaluateBody()
 DECK: Final = DeckBody()
 NEW_SEED: Final = SeedsBody()

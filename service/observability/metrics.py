@@ -32,6 +32,12 @@ _PROBLEMS: Final = Counter("russian_poker_problems_total", "Requests refused, by
 _INFO: Final = Gauge(
     "russian_poker_info", "What is running; always 1.", ["version", "shuffle"], multiprocess_mode="max"
 )
+_ALTERED: Final = Gauge(
+    "russian_poker_altered_files",
+    "Files that are not those of the release, at the last check.",
+    ["version"],  # a gauge without labels would be made before the workers' directory is known
+    multiprocess_mode="mostrecent",
+)
 
 # Looking a child up by its labels costs more than counting on it.
 _requests = cache(_REQUESTS.labels)
@@ -64,6 +70,11 @@ def count_problem(type: str) -> None:
 def publish_info(version: str, shuffle: str) -> None:
     """Tell which version of the service runs and which shuffle it deals with."""
     _INFO.labels(version, shuffle).set(1)
+
+
+def publish_altered_files(version: str, count: int) -> None:
+    """Tell how many of the files that decide outcomes are not those of the release of this version."""
+    _ALTERED.labels(version).set(count)
 
 
 def exposition() -> tuple[bytes, str]:

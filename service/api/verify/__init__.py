@@ -1,7 +1,8 @@
 """The page that recomputes a round in the player's browser: one file, which loads nothing and sends nothing.
 
-Its sources lie beside this module. ``verifier.js`` computes, ``page.js`` shows; page.js follows verifier.js
-in one and the same module script, so putting the two texts together is all that there is to build.
+Its sources lie beside this module. The scripts are ES modules, so that Node can test them one by one; the
+page holds them in one script. They follow each other in an order in which no file needs a later one, and no
+name is given twice, so leaving out their imports is all that there is to build.
 """
 
 import base64
@@ -14,6 +15,11 @@ from typing import Any, Final
 import orjson
 
 _SOURCES: Final = Path(__file__).parent
+_SCRIPTS: Final = (
+    *("values", "crypto", "hands", "rules", "round", "outcome", "verdict"),  # compute, without a page
+    *("words", "table", "page"),  # show it
+)
+_IMPORT: Final = re.compile(r"^import [^;]*;\n+", re.MULTILINE)
 _PLACEHOLDER: Final = re.compile(r"/\*CSS\*/|/\*JS\*/|\{\{CSP\}\}|\{\{DATA\}\}")
 
 
@@ -22,7 +28,7 @@ def page(rulesets: Mapping[str, Any], jwks: Mapping[str, Any]) -> tuple[bytes, s
 
     The policy stands in the page too, so that a saved copy is as closed as a served one.
     """
-    css, script = _source("page.css"), _source("verifier.js") + "\n" + _source("page.js")
+    css, script = _source("page.css"), "\n".join(_IMPORT.sub("", _source(f"{name}.js")) for name in _SCRIPTS)
     texts = orjson.loads(_source("texts.json"))
     data = orjson.dumps({"rulesets": dict(rulesets), "jwks": dict(jwks), "texts": texts}).decode()
     policy = (
