@@ -18,8 +18,10 @@ COPY openapi.yaml ./
 COPY deploy/gunicorn.conf.py deploy/
 COPY service service
 
+# PRODUCTION: the published development keys are refused; mount a key file and name it in KEYS_FILE.
 ENV PATH=/opt/venv/bin:$PATH \
     PORT=8080 \
+    PRODUCTION=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1
 
