@@ -7,10 +7,10 @@ from typing import Any, Final
 from marshmallow import Schema as Body
 from marshmallow import fields
 
-from service.api.schemas import MAX_NAME, AnyObject, Context, Hex256, Items, OneOf, Part, Record
+from service.api.schemas import AnyObject, BeaconValue, Context, Hex256, Items, OneOf, Part, Printable, Record
+from service.certificate.canonical import MAX_INTEGER
 from service.fields import Cards, Choice, Flag, Text, Whole
 from service.game.cards import RANKS, SUITS
-from service.game.ruleset import MAX_OUTCOME
 from tests.contract.document import Schema, resolve
 
 CARD: Final[Schema] = {
@@ -25,20 +25,21 @@ HEX_256: Final[Schema] = {
     "minLength": 64,
     "maxLength": 64,
 }
-CONTEXT_NAME: Final[Schema] = {"type": "string", "maxLength": MAX_NAME}
+BEACON_VALUE: Final[Schema] = {
+    "type": "string",
+    "pattern": "^[0-9A-Fa-f]{32,128}$",
+    "minLength": 32,
+    "maxLength": 128,
+}
+PRINTABLE: Final[Schema] = {"pattern": "^[ -~]+$"}
 CONTEXT_VALUE: Final[Schema] = {
     "multipleOf": 1,
-    "minimum": -MAX_OUTCOME,
-    "maximum": MAX_OUTCOME,
+    "minimum": -MAX_INTEGER,
+    "maximum": MAX_INTEGER,
     "items": "itself",
-    "propertyNames": CONTEXT_NAME,
     "additionalProperties": "itself",
 }
-CONTEXT: Final[Schema] = {
-    "type": "object",
-    "propertyNames": CONTEXT_NAME,
-    "additionalProperties": CONTEXT_VALUE,
-}
+CONTEXT: Final[Schema] = {"type": "object", "additionalProperties": CONTEXT_VALUE}
 
 
 # The contract's schemas without their words.
@@ -85,7 +86,6 @@ _STATED: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "type": _without_order,
     "enum": _without_order,
     "items": stated,
-    "propertyNames": stated,
     "additionalProperties": stated,
     "properties": _by_name,
     "patternProperties": _by_name,
@@ -110,6 +110,12 @@ def demanded_body(body: Body) -> Schema:
     nullable = [name for name, field in body.fields.items() if field.allow_none]
     assert not nullable, f"null is taken for {', '.join(nullable)}, of which the contract says nothing"
     return _object(body.fields)
+
+
+def demanded_bodies(bodies: Iterable[Body]) -> Schema:
+    """What a request demands whose body has one of several shapes; with a single one, what that demands."""
+    schemas = _unordered(map(demanded_body, bodies))
+    return schemas[0] if len(schemas) == 1 else {"oneOf": schemas}
 
 
 def _object(members: Mapping[str, Any]) -> Schema:
@@ -147,6 +153,8 @@ def _unordered(schemas: Iterable[Schema]) -> list[Schema]:
 
 _DEMANDED: Final[Mapping[type, Callable[[Any], Schema]]] = {
     Hex256: lambda field: HEX_256,
+    BeaconValue: lambda field: BEACON_VALUE,
+    Printable: lambda field: _text(field) | PRINTABLE,
     Text: _text,
     Whole: lambda field: {"type": "integer", "minimum": field.minimum, "maximum": field.maximum},
     Flag: lambda field: {"type": "boolean"},

@@ -3,16 +3,24 @@
 ``python -m tests.contract.examples --write`` sends every request to the app and stores requests and answers
 as ``components.examples``, the last section of the contract. Without ``--write`` it tells which stored
 examples are no longer what the service answers, and exits with 1 if any is.
+
+Outcomes name the engine by a digest of all code, and certificates sign that too, so both change with every
+edit of a comment. Such a change does not make an example wrong: see ``steady``.
 """
 
 import argparse
 import json
 import logging
+import os
+import re
 import sys
-from collections.abc import Callable, Mapping
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from hashlib import sha256
 from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 import yaml
@@ -21,12 +29,16 @@ from werkzeug.test import TestResponse
 
 from service.api import create_app
 from service.api.strict_json import MAX_BODY
+from service.certificate.jws import RefusedCertificate, open_certificate
 from service.game.cards import card_codes
-from tests.contract.document import CONTRACT, load_contract
+from service.integrity import Integrity
+from service.keys import development_keys, read_keys
+from tests.contract.document import CONTRACT, CONTRACT_DOCUMENT, load_contract
 from tests.support.cards import rig
 
 SETTLE: Final = "/v1/rounds/settle"
 STEP: Final = "/v1/rounds/step"
+VOID: Final = "/v1/rounds/void"
 VERIFY: Final = "/v1/rounds/verify"
 EVALUATE: Final = "/v1/hands/evaluate"
 SEEDS: Final = "/v1/fairness/seeds"
@@ -37,8 +49,18 @@ Answers = Mapping[str, Any]
 
 SERVER_SEED: Final = "8c1f5a3e07d94b62e1a8c37f20d65b9438fe01a7c2964d0b7ae3158f6cd2b049"
 COMMITMENT: Final = sha256(bytes.fromhex(SERVER_SEED)).hexdigest()
-RANDOM: Final = "seeds-new"
-"""The one example whose answer is different every time."""
+SEALED_SEED: Final = (
+    "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIiwia2lkIjoiS2hNTTgxallfMmxQVF9rZEhUdHE4ZUluRjZnTDZuWTB6VVpwSTV3cDdaUSI"
+    "sInR5cCI6InJ1c3NpYW4tcG9rZXItc2VlZCtqd2UifQ..m-d93cK3-KT4ao8N.x6vCwS2pwGLUPdQ9Z3wa26Ym3ksjS6bBZlXVV2TJ050"
+    ".0z206B5jTcb_6dLdTf4hIw"
+)
+"""The server seed, sealed once with the published development key: a seal is different every time."""
+RANDOM: Final = ("seeds-new", "seeds-sealed")
+"""The examples whose answers are different every time."""
+KEYS: Final = read_keys(development_keys())
+CERTIFICATE: Final = re.compile(CONTRACT_DOCUMENT["components"]["schemas"]["Certificate"]["pattern"])
+SETTINGS: Final = ("KEYS", "KEYS_FILE", "PRODUCTION", "RULESETS_DIR")
+"""Variables of the environment that would make examples of one deployment only."""
 
 
 class Call(NamedTuple):
@@ -124,20 +146,53 @@ HIDDEN: Final[Document] = {
 }
 
 
+SEALED: Final[Document] = {
+    "ruleset": "casino-1",
+    "deal": {"sealed_seed": SEALED_SEED, "commitment": COMMITMENT, "client_seed": "player", "nonce": 1},
+    "boxes": [{"box": 1, "ante": 100}],
+    "actions": [{"box": 1, "action": "fold"}],
+}
+BEACON: Final[Document] = {
+    "ruleset": "casino-1",
+    "deal": _deal(2, beacon={"source": "example-beacon/4711", "value": "5D41402ABC4B2A76B9719D911017C592"}),
+    "boxes": [{"box": 1, "ante": 100}],
+    "actions": [{"box": 1, "action": "fold"}],
+}
+
+
 def _with(body: Document, **members: Any) -> Document:
     return {**body, **members}
 
 
-def _claim(answers: Answers) -> Document:
-    return {"request": TRAINER, "outcome": answers["settle-trainer-exchange"]}
+def _certificate(name: str, **members: Any) -> Callable[[Answers], Document]:
+    return lambda answers: {"certificate": answers[name]["certificate"], **members}
 
 
-def _tampered_claim(answers: Answers) -> Document:
-    outcome = deepcopy(answers["settle-trainer-exchange"])
+def _forged(answers: Answers) -> Document:
+    """A payload in which somebody has raised what came back, under the signature of the true one."""
+    header, payload, signature = answers["settle-sealed-seed"]["certificate"].split(".")
+    outcome = json.loads(decoded(payload))
+    outcome["totals"]["returned"] += 1000
+    text = json.dumps(outcome, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return {"certificate": ".".join((header, encoded(text.encode()), signature))}
+
+
+def _tampered(answers: Answers) -> Document:
+    outcome = deepcopy(answers["settle-push-on-named-deck"])
     outcome["boxes"][0]["bets"][1]["returned"] += 1000
     outcome["totals"]["net"] += 1000
     del outcome["engine"]
-    return {"request": TRAINER, "outcome": outcome}
+    return {"outcome": outcome}
+
+
+def decoded(part: str) -> bytes:
+    """A part of a compact JWS or JWE."""
+    return urlsafe_b64decode(part + "=" * (-len(part) % 4))
+
+
+def encoded(part: bytes) -> str:
+    """Bytes as a part of a compact JWS or JWE."""
+    return urlsafe_b64encode(part).rstrip(b"=").decode()
 
 
 CALLS: Final = (
@@ -162,6 +217,8 @@ CALLS: Final = (
         "A commitment that is checked, a server seed that stays secret",
         HIDDEN,
     ),
+    Call("settle-sealed-seed", SETTLE, "A sealed seed, which the outcome reveals", SEALED),
+    Call("settle-beacon", SETTLE, "A public random value that is bound into the client seed", BEACON),
     Call(
         "step-first-decision",
         STEP,
@@ -181,8 +238,63 @@ CALLS: Final = (
         _with(CASINO_BONUS, actions=CASINO_BONUS["actions"][:3]),
     ),
     Call("step-finished", STEP, "Nothing is left to decide", ONLINE),
-    Call("verify-honest", VERIFY, "An outcome as the service gave it", _claim),
-    Call("verify-tampered", VERIFY, "An outcome that was changed in three places", _tampered_claim),
+    Call("step-sealed-seed", STEP, "A round from a sealed seed, just dealt", _with(SEALED, actions=[])),
+    Call(
+        "void-power-cut",
+        VOID,
+        "casino-1, broken off after a sixth card was bought",
+        _with(
+            CASINO_BONUS,
+            deal=_deal(136),
+            actions=CASINO_BONUS["actions"][:2],
+            reason="power cut at the table",
+        ),
+    ),
+    Call(
+        "void-misdealt-deck",
+        VOID,
+        "trainer-1, a deck named card by card that turned out to be wrong",
+        _with(PUSH, actions=[], reason="two cards of the deck stuck together"),
+    ),
+    Call(
+        "void-sealed-seed",
+        VOID,
+        "A sealed seed that stays sealed, and a beacon",
+        _with(
+            SEALED,
+            deal={**SEALED["deal"], "nonce": 3, "beacon": BEACON["deal"]["beacon"]},
+            actions=[],
+            reason="the player left before his first decision",
+        ),
+    ),
+    Call(
+        "verify-certificate",
+        VERIFY,
+        "A certificate alone, as the service gave it",
+        _certificate("settle-trainer-exchange"),
+    ),
+    Call(
+        "verify-hidden-seed",
+        VERIFY,
+        "The certificate of an outcome that hides its seed, and the seed",
+        _certificate("settle-hidden-seed", server_seed=SERVER_SEED),
+    ),
+    Call("verify-seed-needed", VERIFY, "The same without the seed", _certificate("settle-hidden-seed")),
+    Call("verify-forged", VERIFY, "A certificate whose payload was changed", _forged),
+    Call("verify-void", VERIFY, "The certificate of a void outcome", _certificate("void-power-cut")),
+    Call(
+        "verify-outcome",
+        VERIFY,
+        "An outcome as the service gave it, its certificate in it",
+        lambda answers: {"outcome": answers["settle-beacon"]},
+    ),
+    Call("verify-tampered", VERIFY, "An outcome that was changed in three places", _tampered),
+    Call(
+        "verify-claim",
+        VERIFY,
+        "An outcome that hides its seed, and the request behind it",
+        lambda answers: {"request": HIDDEN, "outcome": answers["settle-hidden-seed"]},
+    ),
     Call(
         "evaluate-five-cards",
         EVALUATE,
@@ -195,7 +307,8 @@ CALLS: Final = (
         "Six cards with two pair twice, at odds of the ruleset's own",
         {"ruleset": "online-1", "cards": ["9s", "9d", "5s", "5h", "Jh", "Jc"]},
     ),
-    Call(RANDOM, SEEDS, "A new seed", {}),
+    Call("seeds-new", SEEDS, "A new seed in the clear", {}),
+    Call("seeds-sealed", SEEDS, "A new seed that is sealed", {"sealed": True}),
     Call(
         "deck-with-client-seed",
         DECK,
@@ -205,6 +318,8 @@ CALLS: Final = (
     Call("rulesets-list", "/v1/rulesets", "The rulesets that are built in"),
     Call("rulesets-trainer", "/v1/rulesets/trainer-1", "trainer-1"),
     Call("version", "/v1/version", "This version"),
+    Call("integrity", "/v1/integrity", "All files are those of the release"),
+    Call("keys", "/.well-known/jwks.json", "A deployment without keys of its own"),
     Call("livez", "/livez", "Alive"),
     Call("readyz", "/readyz", "Ready"),
 )
@@ -252,12 +367,28 @@ def _defect(client: FlaskClient) -> TestResponse:
         logger.disabled = disabled
 
 
+def damaged() -> FlaskClient:
+    """A client of an app that has found its files altered."""
+    app = create_app()
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "added.py").touch()
+        lost = Integrity(lambda altered: None, Path(folder))
+    app.extensions["deployment"] = app.extensions["deployment"]._replace(integrity=lost)
+    return app.test_client()
+
+
 _MISSPELT: Final[Document] = {
     "ruleset": "casino-1",
     "deal": {"server_seed": "0x" + SERVER_SEED, "nonce": "7"},
     "boxes": [{"box": 1, "antee": 100, "bonus": 0.5}],
     "actions": [{"box": 1, "action": "exchange", "discard": ["10c"]}, {"box": 1, "action": "raise"}],
 }
+_FOREIGN: Final = ".".join(
+    (
+        encoded(b'{"alg":"dir","enc":"A256GCM","kid":"another-deployment","typ":"russian-poker-seed+jwe"}'),
+        *SEALED_SEED.split(".")[1:],
+    )
+)
 _ILLEGAL: Final = _with(
     CASINO_BONUS,
     actions=[{"box": 1, "action": "exchange", "discard": ["6s"]}, *CASINO_BONUS["actions"]],
@@ -287,6 +418,16 @@ REFUSALS: Final = (
             _with(TRAINER, boxes=[{"box": 5, "ante": 100}, {"box": 2, "ante": 100, "blind": True}]),
         ),
     ),
+    Refusal(
+        "context",
+        "A fraction in the caller's own object",
+        _post(SETTLE, _with(HIDDEN, context={"round_id": "A-1", "rates": [{"usd": 0.011}]})),
+    ),
+    Refusal(
+        "sealed-seed",
+        "A sealed seed that was cut short",
+        _post(SETTLE, _with(SEALED, deal={**SEALED["deal"], "sealed_seed": SEALED_SEED[:-1]})),
+    ),
     Refusal("unknown-ruleset", "An id without its version", _post(SETTLE, _with(TRAINER, ruleset="trainer"))),
     Refusal(
         "commitment-mismatch",
@@ -313,6 +454,11 @@ REFUSALS: Final = (
         _post(SETTLE, _with(ONLINE, actions=ONLINE["actions"][:2])),
     ),
     Refusal(
+        "void-invalid-request",
+        "A reason in other letters",
+        _post(VOID, _with(HIDDEN, reason="обрыв связи")),
+    ),
+    Refusal(
         "claim-invalid-request",
         "A claim without an outcome",
         _post(VERIFY, {"request": _with(TRAINER, boxes=[])}),
@@ -328,17 +474,27 @@ REFUSALS: Final = (
         _post(VERIFY, {"request": _with(TRAINER, actions=TRAINER["actions"][:2]), "outcome": {}}),
     ),
     Refusal(
+        "claim-sealed-seed",
+        "The claim's request has a seed that another deployment sealed",
+        _post(VERIFY, {"request": _with(SEALED, deal={"sealed_seed": _FOREIGN}), "outcome": {}}),
+    ),
+    Refusal(
         "hand-invalid-request",
         "A card that stands twice",
         _post(EVALUATE, {"ruleset": "casino-1", "cards": ["As", "Kd", "Td", "As", "2c"]}),
     ),
-    Refusal("seeds-invalid-request", "A wish for a seed of one's own", _post(SEEDS, {"size": 64})),
+    Refusal("seeds-invalid-request", "A wish in quotes", _post(SEEDS, {"sealed": "true"})),
     Refusal(
         "deck-invalid-request",
         "A server seed that is too short",
         _post(DECK, {"server_seed": SERVER_SEED[:62]}),
     ),
     Refusal("internal-error", "A defect", _defect),
+    Refusal(
+        "integrity-lost",
+        "A file was altered",
+        lambda client: damaged().post(SETTLE, json=TRAINER),
+    ),
 )
 
 
@@ -408,13 +564,78 @@ _Dumper.add_representer(dict, _object)
 
 
 def differing(stored: Mapping[str, Document], current: Mapping[str, Document]) -> list[str]:
-    """Names of the examples that are not, or not only, stored as the service answers them."""
-    random = f"{RANDOM}-answer"
+    """Names of the examples that are not, or not only, stored as the service answers them.
+
+    Random answers are left out, and so is what changes with the code itself: see ``steady``.
+    """
+    random = [f"{name}-answer" for name in RANDOM]
+    ours, theirs = steady(stored), steady(current)
     return [
         name
         for name in {**current, **stored}
-        if stored.get(name) != current.get(name) and not (name == random and name in stored)
+        if ours.get(name) != theirs.get(name) and not (name in random and name in stored)
     ]
+
+
+# What changes whenever any file of the service does, be it by a comment.
+
+
+def steady(examples: Mapping[str, Document]) -> dict[str, Any]:
+    """Examples with the engine's digest, certificates and lists of files replaced by what must hold of them.
+
+    One digest has to stand everywhere; it is that of the version's own example. Of a certificate the header
+    and the payload remain, and whether the development key signed them: its bytes follow from these. Of the
+    files that ``/v1/integrity`` lists remain those that are not what the manifest states.
+    """
+    engine = examples["version-answer"]["value"]["engine"]["digest"] if "version-answer" in examples else None
+    return {name: _steady(example, engine) for name, example in examples.items()}
+
+
+def _steady(value: Any, engine: str | None) -> Any:
+    match value:
+        case str() if value == engine:
+            return "the engine's digest"
+        case str() if CERTIFICATE.fullmatch(value):
+            header, payload, _ = value.split(".")
+            return {
+                "header": json.loads(decoded(header)),
+                "payload": _steady(json.loads(decoded(payload)), engine),
+                "genuine": is_genuine(value),
+            }
+        case {"intact": bool(), "engine": dict(), "files": [manifest, *_] as files}:
+            digests = {name: _steady(f"sha256:{manifest[name]}", engine) for name in ("stated", "found")}
+            return {
+                **{name: _steady(inner, engine) for name, inner in value.items() if name != "files"},
+                "manifest": {**manifest, **digests},
+                "altered": [file for file in files if not file["intact"] or file["stated"] != file["found"]],
+            }
+        case dict():
+            return {name: _steady(inner, engine) for name, inner in value.items()}
+        case list():
+            return [_steady(inner, engine) for inner in value]
+        case _:
+            return value
+
+
+def is_genuine(certificate: str) -> bool:
+    """Whether the development key signed a certificate."""
+    try:
+        open_certificate(certificate, KEYS.verifying)
+    except RefusedCertificate:
+        return False
+    return True
+
+
+def outcomes(value: Any) -> Iterator[Document]:
+    """Every outcome with a certificate that stands somewhere in an example."""
+    if isinstance(value, dict):
+        if {"outcome_id", "certificate"} <= value.keys():
+            yield value
+        for inner in value.values():
+            yield from outcomes(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from outcomes(inner)
 
 
 def main() -> int:
@@ -422,11 +643,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.contract.examples", description=__doc__)
     parser.add_argument("--write", action="store_true", help="store what the service answers")
     options = parser.parse_args()
+    for name in SETTINGS:
+        os.environ.pop(name, None)
     logging.getLogger("service.access").disabled = True
     stored = load_contract()["components"].get("examples", {})
     current = current_examples(create_app().test_client())
-    random = f"{RANDOM}-answer"
-    current[random] = stored.get(random, current[random])
+    for random in (f"{name}-answer" for name in RANDOM):
+        current[random] = stored.get(random, current[random])
     if options.write:
         text = with_examples(CONTRACT.read_text(encoding="utf-8"), current)
         CONTRACT.write_text(text, encoding="utf-8")

@@ -27,6 +27,12 @@ _NEW_MEMBERS: Final = (
         "action",
         "discard",
         "amount",
+        "reason",
+        "sealed_seed",
+        "server_seed",
+        "beacon",
+        "outcome",
+        "certificate",
     ),
 )
 _SHOWN: Final = (0, 25, 51)
@@ -117,8 +123,9 @@ def _other_texts(value: str, schema: Schema) -> Iterator[str]:
     yield from (value[:-1] + odd for odd in ("\u0663", "\uff21", "\u212a", "\n", "g", "\U0001f0a1"))
     yield from (value.replace("s", "\u017f"), value.replace("T", "10"))
     for bound in (schema.get("minLength", 0), schema.get("maxLength", 0)):
+        letters = ("x", "0", "\u00e9", "\U0001d7d9") if bound < 10_000 else ("x", "0")
         for size in (bound - 1, bound, bound + 1):
-            yield from (letter * size for letter in ("x", "0", "\u00e9", "\U0001d7d9") if size >= 0)
+            yield from (letter * size for letter in letters if size >= 0)
 
 
 def _other_lists(value: list[Any], schema: Schema) -> Iterator[list[Any]]:

@@ -1,7 +1,9 @@
 """The contract and the code say the same: nothing is promised in vain, nothing is there unpromised."""
 
 import ast
+import json
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 from hashlib import sha256
 from io import BytesIO
@@ -13,11 +15,14 @@ import pytest
 import rfc8785
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 import service
 from service.api import create_app, schemas
 from service.api.problems import PROBLEM_TYPES
 from service.api.strict_json import MAX_BODY, MAX_DEPTH
+from service.api.verification import MAX_DIFFERENCES
+from service.certificate import jws
 from service.fairness import SHUFFLE
 from service.fairness.deal import SeedDeal
 from service.fairness.shuffle import MAX_CLIENT_SEED_BYTES
@@ -26,8 +31,9 @@ from service.game.round import ActionName, BetName, Phase
 from service.game.settlement import Result
 from service.game.stakes import BoxStake, Table
 from service.registry import _ID, _PAIRS, _RULESET, BUILT_IN, Registry
+from service.rounds import _PARTS
 from tests.conftest import Tally
-from tests.contract.code import demanded_body, stated
+from tests.contract.code import demanded_bodies, demanded_body, stated
 from tests.contract.document import (
     CONTRACT,
     CONTRACT_DOCUMENT,
@@ -38,17 +44,19 @@ from tests.contract.document import (
     resolve,
     validator,
 )
+from tests.contract.examples import CALLS, HIDDEN, SEALED, damaged, decoded
 from tests.contract.seen import Seen, observe
 
 SCHEMAS = CONTRACT_DOCUMENT["components"]["schemas"]
 DESCRIPTION = CONTRACT_DOCUMENT["info"]["description"]
 BODIES = {
-    "settleRound": schemas.ROUND,
-    "stepRound": schemas.ROUND,
-    "verifyRound": schemas.VERIFY,
-    "evaluateHand": schemas.EVALUATE,
-    "createSeed": schemas.NEW_SEED,
-    "shuffleDeck": schemas.DECK,
+    "settleRound": (schemas.ROUND,),
+    "stepRound": (schemas.ROUND,),
+    "voidRound": (schemas.VOID,),
+    "verifyRound": (schemas.CERTIFICATE, schemas.CLAIM),
+    "evaluateHand": (schemas.EVALUATE,),
+    "createSeed": (schemas.NEW_SEED,),
+    "shuffleDeck": (schemas.DECK,),
 }
 
 
@@ -100,6 +108,9 @@ def test_head_and_options_as_the_description_says(client: FlaskClient) -> None:
 def test_statuses_that_go_for_every_operation_of_a_kind(operation: Operation) -> None:
     statuses = {status for status, _ in operation.responses()}
     common = {"200", "405", "500"}
+    if operation.path.startswith("/v1/rounds/") or operation.id == "getReadiness":
+        common.add("503")
+    assert common <= statuses
     if operation.method == "post":
         assert statuses == common | {"400", "411", "413", "415", "422"}
     else:
@@ -111,22 +122,69 @@ def test_statuses_that_go_for_every_operation_of_a_kind(operation: Operation) ->
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
 def test_headers_of_answers(operation: Operation, client: FlaskClient) -> None:
     path = operation.path.replace("{id}", "casino-1").replace("{slug}", "limits")
-    usual = {"Content-Type", "Content-Length", "Date"}
     answers = [client.open(path, method="TRACE")]
     if operation.method == "get":
         answers.append(client.get(path))
-        if "304" in operation.value["responses"]:
-            answers.append(client.get(path, headers={"If-None-Match": "*"}))
-            assert answers[-1].status_code == 304
-    elif operation.id == "createSeed":
-        answers.append(client.post(path, json={}))
+    else:
+        examples = operation.value["requestBody"]["content"]["application/json"]["examples"].values()
+        answers += [client.post(path, json=resolve(example)["value"]) for example in examples]
     for answer in answers:
-        response = resolve(operation.value["responses"][str(answer.status_code)])
-        headers = {name: resolve(header) for name, header in response["headers"].items()}
-        assert set(answer.headers.keys()) - usual == set(headers)
-        for name, header in headers.items():
-            assert validator(header["schema"]).is_valid(answer.headers[name]), name
-        assert [answer.mimetype] == list(response.get("content", [answer.mimetype]))
+        assert_headers(operation, answer)
+
+
+@pytest.mark.parametrize("id", ["getContract", "getRuleset"])
+def test_headers_of_an_answer_without_a_body(id: str, client: FlaskClient) -> None:
+    path = operation(id).path.replace("{id}", "casino-1")
+    answer = client.get(path, headers={"If-None-Match": "*"})
+    assert answer.status_code == 304
+    assert_headers(operation(id), answer)
+
+
+def assert_headers(operation: Operation, answer: TestResponse) -> None:
+    usual = {"Content-Type", "Content-Length", "Date"}
+    response = resolve(operation.value["responses"][str(answer.status_code)])
+    headers = {name: resolve(header) for name, header in response["headers"].items()}
+    assert set(answer.headers.keys()) - usual == set(headers)
+    for name, header in headers.items():
+        assert validator(header["schema"]).is_valid(answer.headers[name]), name
+    assert [answer.mimetype] == list(response.get("content", [answer.mimetype]))
+
+
+def test_every_answer_in_json_bears_the_digest_of_its_bytes(client: FlaskClient) -> None:
+    for one in OPERATIONS:
+        response = one.value["responses"]["200"]
+        is_json = "application/json" in response["content"]
+        assert ("Content-Digest" in response["headers"]) == is_json, one.id
+    for call in CALLS:
+        body = None if callable(call.body) else call.body
+        answer = client.get(call.path) if body is None else client.post(call.path, json=body)
+        if answer.status_code == 200:
+            digest = b64encode(sha256(answer.data).digest()).decode()
+            assert answer.headers["Content-Digest"] == f"sha-256=:{digest}:"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
+def test_what_is_answered_without_integrity(operation: Operation) -> None:
+    path = operation.path.replace("{id}", "casino-1").replace("{slug}", "limits")
+    answer = damaged().open(path, method=operation.method, data=b"", content_type="application/json")
+    promised = "503" in operation.value["responses"]
+    assert (answer.status_code == 503) == promised
+    if promised:
+        validator(component("Problem")).validate(answer.get_json())
+        assert answer.get_json()["type"] == "/problems/integrity-lost"
+
+
+def test_the_page_that_verifies_loads_and_sends_nothing(client: FlaskClient) -> None:
+    answer = client.get("/verify")
+    directives = dict(part.split(" ", 1) for part in answer.headers["Content-Security-Policy"].split("; "))
+    assert directives["default-src"] == "'none'"
+    assert set(directives) == {
+        *("default-src", "script-src", "style-src", "img-src"),
+        *("base-uri", "form-action", "frame-ancestors"),
+    }
+    for name in ("script-src", "style-src"):
+        assert re.fullmatch(r"'sha256-[A-Za-z0-9+/]{43}='", directives[name])
+    assert {directives[name] for name in ("base-uri", "form-action", "frame-ancestors")} == {"'none'"}
 
 
 def test_version(client: FlaskClient) -> None:
@@ -142,20 +200,23 @@ def test_every_body_is_compared() -> None:
 
 @pytest.mark.parametrize("id", BODIES)
 def test_requests(id: str) -> None:
-    assert stated(operation(id).request_schema) == demanded_body(BODIES[id])
+    assert stated(operation(id).request_schema) == demanded_bodies(BODIES[id])
 
 
 def test_defaults() -> None:
-    records: dict[str, tuple[str, Any]] = {
-        "SeedDeal": ("SeedDeal", SeedDeal),
-        "DeckRequest": ("DeckRequest", SeedDeal),
-        "BoxStake": ("BoxStake", BoxStake),
-        "Table": ("Table", Table),
+    records: dict[str, Any] = {
+        "SeedDeal": SeedDeal,
+        "SealedDeal": SeedDeal,
+        "DeckRequest": SeedDeal,
+        "BoxStake": BoxStake,
+        "Table": Table,
     }
-    for name, record in records.values():
+    for name, record in records.items():
         for member, schema in SCHEMAS[name]["properties"].items():
             default = record._field_defaults.get(member)
             assert schema.get("default") == default, (name, member)
+    wish = SCHEMAS["SeedRequest"]["properties"]
+    assert {name: schema["default"] for name, schema in wish.items()} == schemas.NEW_SEED.load({})
 
 
 def test_size_depth_and_bytes_as_the_description_says(client: FlaskClient) -> None:
@@ -170,7 +231,6 @@ def test_size_depth_and_bytes_as_the_description_says(client: FlaskClient) -> No
     assert MAX_BODY == 64 * 1024
 
     assert f"more than {MAX_DEPTH} deep" in DESCRIPTION
-    assert f"at most {MAX_DEPTH} deep" in SCHEMAS["Context"]["description"]
     for depth in (MAX_DEPTH, MAX_DEPTH + 1):
         nested = b'{"n":' * (depth - 1) + b"{}" + b"}" * (depth - 1)
         assert status("/v1/fairness/seeds", nested) == (422 if depth == MAX_DEPTH else 400)
@@ -184,18 +244,80 @@ def test_size_depth_and_bytes_as_the_description_says(client: FlaskClient) -> No
         assert answer.status_code == (200 if size == MAX_CLIENT_SEED_BYTES else 422)
 
 
+def test_limits_of_a_context_as_the_description_says(client: FlaskClient) -> None:
+    def fault(context: dict[str, Any]) -> tuple[str, str] | None:
+        validator(component("Context")).validate(context)
+        answer = client.post("/v1/rounds/settle", json={**HIDDEN, "context": context})
+        if answer.status_code == 200:
+            return None
+        (error,) = answer.get_json()["errors"]
+        return error["code"], error["pointer"]
+
+    def nested(opening: str, closing: str, levels: int) -> Any:
+        return json.loads('{"n":' + opening * (levels - 1) + "1" + closing * (levels - 1) + "}")
+
+    told = " ".join(SCHEMAS["Context"]["description"].split())
+    size, depth = map(int, re.findall(r"at most (\d+) (?:KiB|deep)", told))
+    assert 1024 * size == schemas.MAX_CONTEXT_BYTES
+    assert depth == schemas.MAX_CONTEXT_DEPTH
+    bare = len(rfc8785.dumps({"é": "", "n": -1}))
+    assert fault({"n": -1, "é": "x" * (1024 * size - bare)}) is None
+    assert fault({"n": -1, "é": "x" * (1024 * size - bare + 1)}) == ("length", "/context")
+    for opening, closing in (('{"n":', "}"), ("[", "]")):
+        assert fault(nested(opening, closing, depth)) is None
+        code, pointer = fault(nested(opening, closing, depth + 1)) or ("", "")
+        assert (code, pointer.count("/")) == ("context", depth + 1)
+    assert "character beyond U+FFFF" in told
+    assert fault({"a": [{"\uffff": 0}]}) is None
+    assert fault({"a": [{"\U00010000": 0}]}) == ("context", "/context/a/0/\U00010000")
+
+
+def test_a_certificate_as_long_as_they_come_can_be_verified(client: FlaskClient) -> None:
+    body = {
+        **HIDDEN,
+        "deal": {"server_seed": "0" * 64, "client_seed": "\x01" * 128},
+        "boxes": [
+            {"box": box, "ante": 10**12, "bonus": 10**12, "player": f"{box}" + "\x01" * 63}
+            for box in range(1, 5)
+        ],
+        "actions": [{"box": box, "action": "fold"} for box in range(1, 5)],
+        "context": {"n": "\x01" * 2700},
+    }
+    outcome = client.post("/v1/rounds/settle", json=body).get_json()
+    assert 25_000 < len(outcome["certificate"]) < SCHEMAS["Certificate"]["maxLength"] / 2
+    assert SCHEMAS["Certificate"]["maxLength"] == schemas.MAX_CERTIFICATE
+    for claim in (
+        {"certificate": outcome["certificate"]},
+        {"outcome": outcome},
+        {"request": body, "outcome": outcome},
+    ):
+        assert client.post("/v1/rounds/verify", json=claim).get_json()["valid"]
+
+
+def test_certificates_as_the_description_says(client: FlaskClient) -> None:
+    outcome = client.post("/v1/rounds/settle", json=HIDDEN).get_json()
+    header, payload, _ = map(decoded, outcome.pop("certificate").split("."))
+    assert payload == rfc8785.dumps(outcome)
+    told = json.loads(header)
+    assert set(told) == {"alg", "kid", "typ", "development"}
+    for name in ("alg", "typ"):
+        assert f"`{name}`, which is `{told[name]}`" in " ".join(DESCRIPTION.split())
+    (key,) = client.get("/.well-known/jwks.json").get_json()["keys"]
+    assert (key["kid"], key["alg"], key["development"]) == (told["kid"], told["alg"], told["development"])
+
+
 def test_order_of_checks(client: FlaskClient) -> None:
     told = " ".join(DESCRIPTION.split()).partition("Checks come in this order: ")[2]
     assert told.startswith(
-        "the path, the method, the media type, the length, the JSON (400),"
-        " the shape of the body, the ruleset, the deal's commitment, the table's limits, the boxes,"
-        " the stakes, the actions, whether any is missing (all these 422)."
+        "the path, the method, for rounds the integrity of the software (503), the media type, the length,"
+        " the JSON (400), the shape of the body, the sealed seed, the ruleset, the deal's commitment,"
+        " the table's limits, the boxes, the stakes, the actions, whether any is missing (all these 422)."
     )
 
     fold = {"box": 1, "action": "fold"}
     body: dict[str, Any] = {
         "ruleset": 5,
-        "deal": {"server_seed": "0" * 64, "commitment": "0" * 64},
+        "deal": {"sealed_seed": "x", "commitment": "0" * 64},
         "table": {"min_stake": 3, "max_stake": 2},
         "boxes": [{"box": 1, "ante": 1}, {"box": 1, "ante": 1}],
         "actions": [fold, fold],
@@ -205,8 +327,8 @@ def test_order_of_checks(client: FlaskClient) -> None:
         body.update(change)
         return str(client.post("/v1/rounds/settle", json=body).get_json()["type"])
 
-    def sent(path: str = "/v1/rounds/settle", **kwargs: Any) -> str:
-        answer = client.open(path, **{"method": "POST", "content_type": "application/json", **kwargs})
+    def sent(path: str = "/v1/rounds/settle", to: FlaskClient = client, **kwargs: Any) -> str:
+        answer = to.open(path, **{"method": "POST", "content_type": "application/json", **kwargs})
         return str(answer.get_json()["type"])
 
     chunked: dict[str, Any] = {
@@ -214,14 +336,16 @@ def test_order_of_checks(client: FlaskClient) -> None:
         "headers": {"Transfer-Encoding": "chunked"},
     }
     assert [
-        sent("/rounds/settle", method="GET", content_type="text/plain", **chunked),
-        sent(method="GET", content_type="text/plain", **chunked),
+        sent("/rounds/settle", damaged(), method="GET", content_type="text/plain", **chunked),
+        sent(to=damaged(), method="GET", content_type="text/plain", **chunked),
+        sent(to=damaged(), content_type="text/plain", **chunked),
         sent(content_type="text/plain", **chunked),
         sent(**chunked),
         sent(data=b"{".ljust(MAX_BODY + 1)),
         sent(data=b"{"),
         problem(),
         problem(ruleset="casino"),
+        problem(deal={**SEALED["deal"], "commitment": "0" * 64}),
         problem(ruleset="casino-1"),
         problem(deal={"server_seed": "0" * 64}),
         problem(table={"min_stake": 2}),
@@ -233,11 +357,13 @@ def test_order_of_checks(client: FlaskClient) -> None:
         for slug in (
             "not-found",
             "method-not-allowed",
+            "integrity-lost",
             "unsupported-media-type",
             "length-required",
             "body-too-large",
             "malformed-json",
             "invalid-request",
+            "sealed-seed",
             "unknown-ruleset",
             "commitment-mismatch",
             "limits",
@@ -274,6 +400,15 @@ def test_listed_values_of_answers(seen: Seen) -> None:
         if not _is_of_a_ruleset(place):
             assert values == set(resolve({"$ref": place})["enum"]), place
     assert sum(not _is_of_a_ruleset(place) for place in seen.values) > 20
+
+
+def test_every_shape_of_answers(seen: Seen) -> None:
+    for place, met in seen.shapes.items():
+        if not place.startswith("#/paths/") and not _is_of_a_ruleset(place):
+            schema = resolve({"$ref": place})
+            shapes = set(range(len(schema["oneOf"]))) if "oneOf" in schema else {"null", "other"}
+            assert met == shapes, place
+    assert len(seen.shapes) > 10
 
 
 def _components_of_answers() -> set[str]:
@@ -381,8 +516,7 @@ def test_every_problem_type_is_told_where_it_can_occur() -> None:
 
 def test_error_codes(seen: Seen) -> None:
     listed = SCHEMAS["ErrorCode"]["enum"]
-    # A text that UTF-8 cannot write comes from a command line only; in JSON it is refused before.
-    assert set(_codes_in_the_code()) - {"characters"} == set(listed)
+    assert set(_codes_in_the_code()) == set(listed)
     for code in listed:
         assert f"`{code}`" in SCHEMAS["ErrorCode"]["description"]
     assert seen.values["#/components/schemas/ErrorCode"] == set(listed)
@@ -391,10 +525,36 @@ def test_error_codes(seen: Seen) -> None:
 def _codes_in_the_code() -> Iterator[str]:
     """Every code that a refusal of a request can bear, from the calls that make one."""
     makers = {"wrong": 0, "Wrong": 0, "Fault": 1, "_error": 1}
-    folder = Path(service.__file__).parent
-    for name in ("fields.py", "game/stakes.py", "api/schemas.py", "api/problems.py"):
-        for call in ast.walk(ast.parse((folder / name).read_text(encoding="utf-8"))):
+    yield from _constants(makers, "fields.py", "game/stakes.py", "api/schemas.py", "api/problems.py")
+
+
+def test_names_and_codes_of_checks(seen: Seen) -> None:
+    listed = SCHEMAS["CheckCode"]["enum"]
+    told = SCHEMAS["CheckCode"]["description"]
+    codes = {*_constants({"Check": 1}, "api/verification.py"), *(code for _, _, code, *_ in _PARTS)}
+    codes |= set(_constants({"RefusedCertificate": 0}, "certificate/jws.py"))
+    assert codes == set(listed)
+    assert [code for code in listed if f"`{code}`" not in told] == []
+    assert seen.values["#/components/schemas/CheckCode"] == set(listed)
+    names = {*_constants({"Check": 0}, "api/verification.py"), *(part for part, *_ in _PARTS)}
+    assert set(SCHEMAS["FailedCheck"]["properties"]["name"]["enum"]) == names
+    assert [name for name in names if f"`{name}`: `" not in told] == []
+    assert SCHEMAS["Verdict"]["properties"]["differences"]["maxItems"] == MAX_DIFFERENCES
+
+
+def test_words_of_keys_and_certificates() -> None:
+    key = SCHEMAS["Key"]["properties"]
+    assert key["status"]["enum"] == list(get_args(jws.KeyStatus))
+    assert key["alg"]["enum"] == [jws.ALGORITHM]
+    for status in get_args(jws.KeyStatus):
+        assert f"`{status}`:" in key["status"]["description"]
+
+
+def _constants(makers: dict[str, int], *names: str) -> Iterator[str]:
+    """The texts that stand at a fixed place of certain calls in certain files of the service."""
+    for name in names:
+        for call in ast.walk(ast.parse((Path(service.__file__).parent / name).read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in makers:
-                code = call.args[makers[call.func.id]]
-                if isinstance(code, ast.Constant):
-                    yield str(code.value)
+                constant = call.args[makers[call.func.id]]
+                if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
+                    yield constant.value
