@@ -1,7 +1,9 @@
 """Settings and fixtures of all tests."""
 
+import os
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -40,6 +42,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.section("counted")
         for what, number in sorted(counted.items()):
             terminalreporter.line(f"{number:>12,}  {what}")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where CI is set nothing may be skipped: the tools are there, or the run has failed."""
+    reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("CI") and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(scope="session")

@@ -1,18 +1,24 @@
 """Requests to the API in a few words, and what holds for every answer."""
 
 import json
+from base64 import b64encode, urlsafe_b64decode
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from typing import Any
 
+import rfc8785
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from service.game.cards import card_codes
+from service.keys import development_keys
 from tests.support.cards import rig
 
-SETTLE, STEP, VERIFY = "/v1/rounds/settle", "/v1/rounds/step", "/v1/rounds/verify"
+SETTLE, STEP, VERIFY, VOID = (f"/v1/rounds/{verb}" for verb in ("settle", "step", "verify", "void"))
+ROUNDS = (SETTLE, STEP, VERIFY, VOID)
 EVALUATE, SEEDS, DECK = "/v1/hands/evaluate", "/v1/fairness/seeds", "/v1/fairness/deck"
-POSTS = (SETTLE, STEP, VERIFY, EVALUATE, SEEDS, DECK)
+POSTS = (*ROUNDS, EVALUATE, SEEDS, DECK)
 
 SEED = "00ffa5c3" * 8
 JSON = "application/json"
@@ -66,6 +72,42 @@ def leaves(document: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
         yield pointer, document
 
 
+def content_digest(body: bytes) -> str:
+    """The header of RFC 9530 that goes with a body."""
+    return f"sha-256=:{b64encode(sha256(body).digest()).decode()}:"
+
+
+def certified(outcome: Mapping[str, Any]) -> bytes:
+    """The payload of an outcome's certificate, which has to be genuine and vouch for this very outcome.
+
+    Checked with a library for Ed25519 and one for RFC 8785, and with nothing of the service but its key.
+    """
+    assert list(outcome)[-1] == "certificate"
+    signed, _, signature = outcome["certificate"].rpartition(".")
+    header, payload = map(_decoded, signed.split("."))
+    key = next(key for key in development_keys()["keys"] if key["kty"] == "OKP")
+    assert json.loads(header) == {
+        "alg": "Ed25519",
+        "development": True,
+        "kid": key["kid"],
+        "typ": "russian-poker-outcome+jws",
+    }
+    assert header == rfc8785.dumps(json.loads(header))
+    # Raises InvalidSignature for a forgery.
+    Ed25519PublicKey.from_public_bytes(_decoded(key["x"])).verify(_decoded(signature), signed.encode())
+    assert payload == rfc8785.dumps(plain(outcome))
+    return payload
+
+
+def _decoded(part: str) -> bytes:
+    return urlsafe_b64decode(part + "=" * (-len(part) % 4))
+
+
+def plain(outcome: Mapping[str, Any]) -> Document:
+    """The outcome without its certificate."""
+    return without(outcome, "certificate")
+
+
 def is_problem(answer: TestResponse, slug: str) -> Document:
     """The document of an answer that has to be this problem, in the one shape that problems have."""
     document = answer.get_json(force=True)
@@ -108,11 +150,21 @@ class Api:
         answer = self.post(path, body)
         document = answer.get_json()
         assert (answer.status_code, answer.mimetype) == (200, JSON), document
+        assert answer.headers["Content-Digest"] == content_digest(answer.data)
         assert isinstance(document, dict)
         return document
 
     def settle(self, body: Any) -> Document:
-        return self.ask(SETTLE, body)
+        """The outcome, its certificate checked."""
+        outcome = self.ask(SETTLE, body)
+        certified(outcome)
+        return outcome
+
+    def void(self, body: Any) -> Document:
+        """The void outcome, its certificate checked."""
+        outcome = self.ask(VOID, body)
+        certified(outcome)
+        return outcome
 
     def step(self, body: Any) -> Document:
         return self.ask(STEP, body)

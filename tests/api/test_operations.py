@@ -10,7 +10,23 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import service
 from service.game import ENGINE_VERSION
-from tests.api.calls import EVALUATE, JSON, SETTLE, STEP, VERIFY, Api, act, is_problem, round_body
+from service.integrity import MANIFEST
+from tests.api.calls import (
+    DECK,
+    EVALUATE,
+    JSON,
+    SEED,
+    SEEDS,
+    SETTLE,
+    STEP,
+    VERIFY,
+    VOID,
+    Api,
+    act,
+    content_digest,
+    is_problem,
+    round_body,
+)
 
 CONTRACT = Path(service.__file__).parents[1] / "openapi.yaml"
 
@@ -50,9 +66,25 @@ class Counters:
         return {
             key: value - self.before.get(key, 0)
             for key, value in self.now().items()
-            if value != self.before.get(key, 0) and "operations.metrics" not in key[1]
+            if value != self.before.get(key, 0) and key[1].split()[0] != "operations.show_metrics"
         }
 
+
+READ = {
+    "/livez": "operations.livez",
+    "/readyz": "operations.readyz",
+    "/metrics": "operations.show_metrics",
+    "/openapi.yaml": "operations.contract",
+    "/.well-known/jwks.json": "operations.jwks",
+    "/v1/version": "operations.version",
+    "/v1/integrity": "operations.check_integrity",
+    "/v1/rulesets": "rulesets.index",
+    "/v1/rulesets/casino-1": "rulesets.show",
+    "/problems": "pages.problems",
+    "/problems/limits": "pages.problem",
+    "/verify": "pages.verify",
+}
+"""What is read, and the operation under which it is counted."""
 
 REQUESTS, SECONDS = "russian_poker_requests_total", "russian_poker_request_seconds_count"
 ROUNDS, PROBLEMS = "russian_poker_rounds_total", "russian_poker_problems_total"
@@ -63,7 +95,12 @@ def test_version(api: Api) -> None:
     assert (answer.status_code, answer.mimetype) == (200, JSON)
     document = answer.get_json()
     assert document["version"] == service.__version__
-    assert document["engine"] == {"version": ENGINE_VERSION, "shuffle": "hmac-drbg-sha256/1"}
+    assert answer.headers["Content-Digest"] == content_digest(answer.data)
+    assert document["engine"] == {
+        "version": ENGINE_VERSION,
+        "digest": f"sha256:{hashlib.sha256(MANIFEST.read_bytes()).hexdigest()}",
+        "shuffle": "hmac-drbg-sha256/1",
+    }
     assert list(document["rulesets"]) == ["casino-1", "online-1", "trainer-1"]
     assert all(re.fullmatch("sha256:[0-9a-f]{64}", digest) for digest in document["rulesets"].values())
     assert "certified" in document["notice"]
@@ -112,16 +149,51 @@ def test_each_request_is_counted_once(api: Api) -> None:
     }
 
 
-def test_rounds_are_counted_by_ruleset_and_only_when_settled(api: Api) -> None:
+def test_each_operation_is_counted_under_its_own_name(api: Api) -> None:
+    counters = Counters(api)
+    for path in READ:
+        assert api.client.get(path, buffered=True).status_code == 200
+    cards = ["Ah", "Kh", "Qh", "Jh", "Th"]
+    bodies = {
+        SETTLE: round_body(),
+        STEP: round_body(),
+        VOID: round_body(reason="power cut"),
+        VERIFY: {"certificate": "x"},
+        EVALUATE: {"ruleset": "casino-1", "cards": cards},
+        SEEDS: {},
+        DECK: {"server_seed": SEED},
+    }
+    for path, body in bodies.items():
+        api.ask(path, body)
+    counted = {labels: value for (name, labels), value in counters.grown().items() if name == REQUESTS}
+    posted = ("settle", "step", "void", "verify")
+    assert counted == dict.fromkeys(
+        [
+            *(f"{operation} 200" for path, operation in READ.items() if path != "/metrics"),
+            *(f"rounds.{verb} 200" for verb in posted),
+            "hands.evaluate 200",
+            "fairness.seeds 200",
+            "fairness.deck 200",
+        ],
+        1,
+    )
+    assert metric(api, REQUESTS, operation="operations.show_metrics", status="200") > 0
+
+
+def test_rounds_are_counted_by_ruleset_and_status_and_only_when_answered(api: Api) -> None:
     counters = Counters(api)
     body = round_body("online-1")
     outcome = api.settle(body)
+    for _ in range(2):
+        api.void(body | {"reason": "power cut"})
+    api.refused(VOID, body | {"reason": "power cut", "actions": act("1 take_ante")}, "illegal-action")
+    api.verify(body, api.void(body | {"reason": "power cut"}))
     api.settle(round_body("trainer-1"))
     api.step(body)
     api.verify(body, outcome)
     api.refused(SETTLE, round_body("online-1", actions=[]), "round-incomplete")
     rounds = {labels: value for (name, labels), value in counters.grown().items() if name == ROUNDS}
-    assert rounds == {"online-1 settled": 1, "trainer-1 settled": 1}
+    assert rounds == {"online-1 settled": 1, "online-1 void": 3, "trainer-1 settled": 1}
 
 
 def test_refusals_are_counted_by_type_and_status(api: Api) -> None:
@@ -129,6 +201,7 @@ def test_refusals_are_counted_by_type_and_status(api: Api) -> None:
     is_problem(api.send(SETTLE, b"{"), "malformed-json")
     api.refused(STEP, round_body(actions=act("1 take_ante")), "illegal-action")
     api.refused(VERIFY, {}, "invalid-request")
+    api.refused(VOID, round_body(deal={"sealed_seed": "x"}, reason="power cut"), "sealed-seed")
     api.refused(EVALUATE, {"ruleset": "x", "cards": ["Ah", "Kh", "Qh", "Jh", "Th"]}, "unknown-ruleset")
     is_problem(api.client.get(SETTLE), "method-not-allowed")
     is_problem(api.client.get("/nowhere"), "not-found")
@@ -139,6 +212,7 @@ def test_refusals_are_counted_by_type_and_status(api: Api) -> None:
         (PROBLEMS, "illegal-action"): 1,
         (PROBLEMS, "invalid-request"): 1,
         (PROBLEMS, "unknown-ruleset"): 1,
+        (PROBLEMS, "sealed-seed"): 1,
         (PROBLEMS, "method-not-allowed"): 1,
         (PROBLEMS, "not-found"): 2,
     }
@@ -146,6 +220,7 @@ def test_refusals_are_counted_by_type_and_status(api: Api) -> None:
         (REQUESTS, "rounds.settle 400"): 1,
         (REQUESTS, "rounds.step 422"): 1,
         (REQUESTS, "rounds.verify 422"): 1,
+        (REQUESTS, "rounds.void 422"): 1,
         (REQUESTS, "hands.evaluate 422"): 1,
         (REQUESTS, "unmatched 405"): 1,
         (REQUESTS, "unmatched 404"): 1,
@@ -168,9 +243,7 @@ def test_what_callers_send_makes_no_new_series(api: Api) -> None:
     assert len(fresh) < 10
 
 
-@pytest.mark.parametrize(
-    "path", ["/livez", "/readyz", "/metrics", "/v1/version", "/openapi.yaml", "/v1/rulesets"]
-)
+@pytest.mark.parametrize("path", READ)
 def test_what_is_read_cannot_be_written(path: str, api: Api) -> None:
     answer = api.client.post(path, data=b"{}", content_type=JSON)
     is_problem(answer, "method-not-allowed")

@@ -10,7 +10,19 @@ from typing import Any
 import pytest
 
 from service.game.cards import CODES
-from tests.api.calls import SETTLE, STEP, VERIFY, Api, Document, act, rigged, round_body
+from tests.api.calls import (
+    SETTLE,
+    STEP,
+    VERIFY,
+    VOID,
+    Api,
+    Document,
+    act,
+    certified,
+    plain,
+    rigged,
+    round_body,
+)
 from tests.conftest import Tally
 from tests.support import oracle
 from tests.support.rounds import box_of
@@ -361,6 +373,25 @@ def test_a_verdict_on_an_unfinished_round_tells_nothing_either(api: Api) -> None
             assert answers[0].data == answers[1].data
 
 
+def test_a_void_outcome_shows_no_card_that_no_action_names(api: Api) -> None:
+    """Neither it nor its certificate, at whatever point the round is broken off."""
+    random = Random("void")
+    seen = 0
+    for _ in range(10):
+        table = random_table("casino-1", random)
+        for _ in played(api, table, random):
+            deal = {"server_seed": random.randbytes(32).hex()}
+            bodies = [table.request(table.deck), round_body(deal=deal, actions=[])]
+            for body in bodies:
+                outcome = api.void(body | {"reason": "power cut"})
+                named = {card for action in body["actions"] for card in action.get("discard", [])}
+                for text in (json.dumps(plain(outcome)), certified(outcome).decode()):
+                    assert cards_in(text) == named
+                    assert deal["server_seed"] not in text
+            seen += 1
+    assert seen > 20
+
+
 def test_a_refusal_of_the_request_itself_tells_nothing_of_a_seed(api: Api) -> None:
     seed = Random("refusals").randbytes(32).hex()
     changes: list[Document] = [
@@ -376,7 +407,7 @@ def test_a_refusal_of_the_request_itself_tells_nothing_of_a_seed(api: Api) -> No
         {"deal": {"server_seed": seed, "nonce": -1}},
     ]
     for change in changes:
-        for path in (STEP, SETTLE):
-            answer = api.post(path, round_body(deal={"server_seed": seed}) | change)
+        for path, reason in ((STEP, {}), (SETTLE, {}), (VOID, {"reason": "power cut"})):
+            answer = api.post(path, round_body(deal={"server_seed": seed}) | reason | change)
             assert answer.status_code == 422
             assert seed[:60] not in json.dumps(answer.get_json())

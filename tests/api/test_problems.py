@@ -7,18 +7,49 @@ import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from flask import Flask, request
 from werkzeug.test import TestResponse
 
-from service.api import create_app, rounds
+from service.api import create_app, rounds, verification
 from service.api.problems import PROBLEM_TYPES
+from service.integrity import Integrity
 from service.observability.logs import JsonFormatter
-from tests.api.calls import JSON, POSTS, SEED, SETTLE, Api, Document, act, is_problem, round_body
+from tests.api.calls import (
+    JSON,
+    POSTS,
+    ROUNDS,
+    SEED,
+    SETTLE,
+    STEP,
+    VERIFY,
+    VOID,
+    Api,
+    Document,
+    act,
+    is_problem,
+    round_body,
+)
 
 Meeting = Callable[[Api], TestResponse]
+
+
+def after_a_loss(api: Api, ask: Meeting) -> TestResponse:
+    """What is answered while the files that decide outcomes are known not to be those of the release."""
+    extensions = api.client.application.extensions
+    deployment = extensions["deployment"]
+    with TemporaryDirectory() as empty:
+        lost = Integrity(lambda _: None, root=Path(empty))
+    extensions["deployment"] = deployment._replace(integrity=lost)
+    try:
+        return ask(api)
+    finally:
+        extensions["deployment"] = deployment
+
 
 MEETINGS: dict[str, Meeting] = {
     "malformed-json": lambda api: api.send(SETTLE, b"{"),
@@ -44,7 +75,9 @@ MEETINGS: dict[str, Meeting] = {
     "commitment-mismatch": lambda api: api.post(
         SETTLE, round_body(deal={"server_seed": SEED, "commitment": "0" * 64})
     ),
+    "sealed-seed": lambda api: api.post(SETTLE, round_body(deal={"sealed_seed": "a.b.c.d.e"})),
     "internal-error": lambda api: api.client.get("/fail"),
+    "integrity-lost": lambda api: after_a_loss(api, lambda api: api.post(SETTLE, round_body())),
 }
 
 
@@ -58,6 +91,36 @@ def failing() -> Api:
 
 def fail() -> str:
     raise RuntimeError(f"cannot digest {SEED}, {SEED.upper()} and {request.query_string.decode()}")
+
+
+def test_there_are_these_types() -> None:
+    assert set(PROBLEM_TYPES) == set(MEETINGS)
+    statuses = [type.status for type in PROBLEM_TYPES.values()]
+    assert statuses == sorted(statuses)
+    assert (PROBLEM_TYPES["sealed-seed"].status, PROBLEM_TYPES["integrity-lost"].status) == (422, 503)
+
+
+def test_no_round_is_answered_after_a_loss_and_nothing_is_ready(api: Api) -> None:
+    """The loss is told before anything about the request, well-formed or not."""
+    asked: list[Meeting] = [
+        lambda api: api.client.get("/readyz"),
+        *(lambda api, path=path: api.post(path, {}) for path in ROUNDS),
+        *(lambda api, path=path: api.send(path, b"{") for path in ROUNDS),
+        lambda api: api.post(VOID, round_body(reason="power cut")),
+    ]
+    for ask in asked:
+        problem = is_problem(after_a_loss(api, ask), "integrity-lost")
+        assert problem["errors"] == []
+        assert "/v1/integrity" in problem["detail"]
+    assert api.client.get("/readyz").status_code == 200, "the app itself has lost nothing"
+
+
+@pytest.mark.parametrize("path", [SETTLE, STEP, VOID])
+def test_a_seal_that_is_none_of_this_service_is_refused(path: str, api: Api) -> None:
+    reason = {"reason": "power cut"} if path == VOID else {}
+    for sealed in ("x", "a.b.c.d.e", "x" * 1024):
+        body = round_body(deal={"sealed_seed": sealed}, **reason)
+        assert list(api.faults(path, body, "sealed-seed")) == ["/deal/sealed_seed"]
 
 
 @pytest.mark.parametrize("slug", PROBLEM_TYPES)
@@ -250,20 +313,55 @@ def test_a_defect_in_the_engine_is_a_problem_too(
     assert SEED not in json.dumps(logged(caplog))
 
 
-@pytest.mark.parametrize("error", [ValueError, LookupError, ArithmeticError, RecursionError, OSError])
-def test_no_defect_passes_for_a_refusal(
-    error: type[Exception], failing: Api, monkeypatch: pytest.MonkeyPatch
-) -> None:
+DEFECTS = [ValueError, LookupError, ArithmeticError, RecursionError, OSError]
+
+
+def break_the_engine(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
     def broken(*_: Any) -> None:
         raise error("some reason")
 
-    for name in ("settle_request", "view_request", "verify_request"):
-        monkeypatch.setattr(rounds, name, broken)
+    for module, names in (
+        (rounds, ("settle_request", "view_request", "void_request")),
+        (verification, ("settle_request", "void_request", "restated_void")),
+    ):
+        for name in names:
+            monkeypatch.setattr(module, name, broken)
+
+
+@pytest.mark.parametrize("error", DEFECTS)
+def test_no_defect_passes_for_a_refusal(
+    error: type[Exception], failing: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_the_engine(monkeypatch, error)
     body = round_body()
-    for path in POSTS[:3]:
-        answer = failing.post(path, {"request": body, "outcome": {}} if path.endswith("verify") else body)
+    requests: list[tuple[str, Document]] = [
+        (SETTLE, body),
+        (STEP, body),
+        (VOID, body | {"reason": "power cut"}),
+        (VERIFY, {"request": body, "outcome": {}}),
+        (VERIFY, {"request": body, "outcome": {"status": "void", "reason": "power cut"}}),
+    ]
+    for path, sent in requests:
+        answer = failing.post(path, sent)
         is_problem(answer, "internal-error")
         assert "some reason" not in answer.text
+
+
+@pytest.mark.parametrize("error", DEFECTS)
+def test_no_defect_passes_for_a_valid_outcome(
+    error: type[Exception], failing: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a request behind it, an outcome may itself be why nothing can be computed."""
+    settled, void = failing.settle(round_body()), failing.void(round_body(reason="power cut"))
+    break_the_engine(monkeypatch, error)
+    for outcome in (settled, void):
+        for shown in ({"outcome": outcome}, {"certificate": outcome["certificate"]}):
+            answer = failing.post(VERIFY, shown)
+            if answer.status_code == 200:
+                assert error in (ValueError, LookupError)
+                assert answer.get_json()["valid"] is False
+            else:
+                is_problem(answer, "internal-error")
 
 
 def test_the_service_works_on_after_a_defect(failing: Api) -> None:
@@ -279,7 +377,9 @@ def test_a_refusal_is_logged_by_its_type(slug: str, failing: Api, caplog: pytest
     with caplog.at_level(logging.INFO):
         answer = MEETINGS[slug](failing)
     (line,) = logged(caplog)
-    assert (line["problem"], line["status"], line["level"]) == (slug, answer.status_code, "info")
+    level = "error" if answer.status_code >= 500 else "info"
+    assert (line["problem"], line["status"], line["level"]) == (slug, answer.status_code, level)
+    assert (level == "error") == (slug == "integrity-lost")
     assert line["request_id"] == answer.headers["X-Request-Id"]
 
 

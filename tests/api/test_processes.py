@@ -19,11 +19,15 @@ from tests.api.calls import (
     JSON,
     PROBLEM_JSON,
     SEED,
+    SEEDS,
     SETTLE,
     STEP,
     VERIFY,
+    VOID,
     Api,
     act,
+    certified,
+    content_digest,
     round_body,
 )
 from tests.api.house import FLUSH, house_ruleset
@@ -86,16 +90,22 @@ def requests() -> Iterator[tuple[str, Any]]:
         yield SETTLE, body
         yield STEP, body
         yield STEP, body | {"actions": body["actions"][:1]}
+        yield VOID, body | {"actions": body["actions"][:1], "reason": "power cut"}
         yield SETTLE, body | {"actions": body["actions"][:-1]}
         yield SETTLE, body | {"actions": [*body["actions"], {"box": 1, "action": "bet"}]}
     for hand in load("hands.json"):
         yield EVALUATE, {"ruleset": "casino-1", "cards": hand["cards"].split()}
     yield VERIFY, {"request": round_body(), "outcome": {"a": 1, "b": {"c": [2]}, "totals": {}}}
+    yield VERIFY, {"certificate": "x.y.z"}
+    yield SETTLE, round_body(deal={"sealed_seed": "a.b.c.d.e"})
     yield DECK, {"server_seed": SEED, "nonce": 5}
     yield SETTLE, {"x": 1, "y": 2, "z": 3, "boxes": [{"p": 1, "q": 2}], "deal": {"r": 1, "s": 2, "t": 3}}
     yield SETTLE, round_body("x", context={"z": 1, "a": {"c": 1, "b": 2}})
     yield SETTLE, b"{"
-    for path in ("/v1/rulesets", "/v1/rulesets/online-1", "/v1/version", "/problems", "/nowhere", "/livez"):
+    for path in (
+        *("/v1/rulesets", "/v1/rulesets/online-1", "/v1/version", "/v1/integrity", "/.well-known/jwks.json"),
+        *("/verify", "/problems", "/nowhere", "/livez", "/readyz"),
+    ):
         yield path, None
 
 
@@ -107,6 +117,8 @@ def here(rulesets: Path) -> Api:
     """The same service in this process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RULESETS_DIR", str(rulesets))
+        for name in ("KEYS_FILE", "KEYS", "PRODUCTION"):
+            patch.delenv(name, raising=False)
         return Api(create_app().test_client())
 
 
@@ -125,7 +137,24 @@ def test_two_processes_and_this_one_give_the_same_bytes(servers: tuple[Server, S
             ]
             assert headers[0] == headers[1]
             assert headers[0]["content-type"] == third.content_type
-    assert len(sent) > 350
+            assert headers[0].get("content-digest") == third.headers.get("Content-Digest")
+            if (third.status_code, third.mimetype) == (200, JSON):
+                assert headers[0]["content-digest"] == content_digest(third.data)
+    assert len(sent) > 400
+
+
+def test_a_seal_and_a_certificate_of_one_service_are_good_at_another(servers: tuple[Server, Server]) -> None:
+    one, two = servers
+    new = one.ask(SEEDS, {"sealed": True}).json()
+    assert set(new) == {"sealed_seed", "commitment"}
+    body = round_body(deal={"sealed_seed": new["sealed_seed"], "commitment": new["commitment"]})
+    answers = [server.ask(SETTLE, body) for server in servers]
+    assert (answers[0].status, answers[0].body) == (200, answers[1].body)
+    outcome = answers[0].json()
+    assert outcome["deal"]["commitment"] == new["commitment"]
+    certified(outcome)
+    verdict = two.ask(VERIFY, {"certificate": outcome["certificate"]}).json()
+    assert (verdict["valid"], verdict["differences"]) == (True, [])
 
 
 def test_every_worker_gives_the_same_bytes(server: Server) -> None:
@@ -310,6 +339,12 @@ def with_seeds(seed: str) -> Iterator[bytes]:
     yield post(SETTLE, text)
     yield post(SETTLE, text[:-1])
     yield post(STEP, text.replace(b'"fold"', b'"bet"'))
+    yield post(VOID, text[:-1] + b', "reason": "power cut"}')
+    yield post(VOID, text[:-1] + f', "reason": "{seed}"}}'.encode())
+    yield post(SETTLE, json.dumps(round_body(deal={"sealed_seed": seed})).encode())
+    yield post(VERIFY, json.dumps({"certificate": seed, "server_seed": seed}).encode())
+    yield post(VERIFY, json.dumps({"outcome": {seed: seed}, "server_seed": seed}).encode())
+    yield post(VERIFY, b'{"outcome": {}, "request": %s}' % text)
     yield post(DECK, json.dumps({"server_seed": seed}).encode())
     yield post(SETTLE, json.dumps({seed: seed}).encode())
     yield post(SETTLE, json.dumps(round_body(seed)).encode())

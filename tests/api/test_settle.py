@@ -2,18 +2,35 @@
 
 import hashlib
 import json
+import re
 from typing import Any
 
 import pytest
+import rfc8785
 
 from service.game import ENGINE_VERSION
 from service.game.cards import CODES
-from tests.api.calls import DECK, SEED, SETTLE, Api, Document, act, is_problem, rigged, round_body, without
+from service.integrity import MANIFEST
+from tests.api.calls import (
+    DECK,
+    SEED,
+    SETTLE,
+    Api,
+    Document,
+    act,
+    certified,
+    content_digest,
+    is_problem,
+    rigged,
+    round_body,
+    without,
+)
 from tests.support.rounds import box_of, clauses, nets
 from tests.support.vectors import load, settle_body
 
 TOP = 10**12
-OUTCOME = ["status", "ruleset", "engine", "deal", "table", "actions", "dealer", "boxes", "totals"]
+IDS = ["outcome_id", "request_digest"]
+OUTCOME = [*IDS, "status", "ruleset", "engine", "deal", "table", "actions", "dealer", "boxes", "totals"]
 BETS = ["ante", "bet", "bonus", "insurance", "purchase", "game_purchase"]
 RESULTS = {"win", "lose", "push", "no_game", "fold"}
 COMMITMENT = hashlib.sha256(bytes.fromhex(SEED)).hexdigest()
@@ -31,15 +48,28 @@ def rigged_round(*hands: str, actions: list[Document], then: str = "", **members
 
 def test_an_outcome_names_everything_that_makes_it(api: Api) -> None:
     outcome = api.settle(round_body(deal={"server_seed": SEED, "client_seed": "player", "nonce": 7}))
-    assert list(outcome) == OUTCOME
+    assert list(outcome) == [*OUTCOME, "certificate"]
+    assert re.fullmatch("sha256:[0-9a-f]{64}", outcome["request_digest"])
+    assert outcome["outcome_id"] == outcome["request_digest"][7:39]
     assert outcome["status"] == "settled"
     assert outcome["ruleset"]["id"] == "casino-1"
     assert outcome["ruleset"]["digest"].startswith("sha256:")
-    assert outcome["engine"] == {"version": ENGINE_VERSION, "shuffle": "hmac-drbg-sha256/1"}
+    assert outcome["engine"] == {
+        "version": ENGINE_VERSION,
+        "digest": f"sha256:{hashlib.sha256(MANIFEST.read_bytes()).hexdigest()}",
+        "shuffle": "hmac-drbg-sha256/1",
+    }
     deal = outcome["deal"]
     assert (deal["commitment"], deal["server_seed"]) == (COMMITMENT, SEED)
     assert (deal["client_seed"], deal["nonce"], deal["cards_used"]) == ("player", 7, 10)
     assert sorted(deal["deck"]) == sorted(CODES)
+
+
+def test_an_outcome_bears_its_digest_and_its_certificate(api: Api) -> None:
+    for body in (round_body(), round_body("online-1", context={"\u00e9": "\U0001f0a1"})):
+        answer = api.post(SETTLE, body)
+        assert answer.headers["Content-Digest"] == content_digest(answer.data)
+        assert json.loads(certified(answer.get_json())) == without(answer.get_json(), "certificate")
 
 
 def test_the_example_of_the_rule_book_is_dealt(api: Api) -> None:
@@ -142,14 +172,18 @@ def test_what_is_not_revealed_stays_out_of_the_outcome(actions: list[Document], 
     answer = api.post(SETTLE, round_body(deal={**open_deal, "reveal": False}, actions=actions))
     hidden = answer.get_json()
     deal = hidden["deal"]
-    assert SEED not in answer.text
+    # Neither the outcome nor the payload in its certificate, which is encoded and so not seen in the text.
+    told = [answer.text, certified(hidden).decode()]
+    assert not any(SEED in text for text in told)
     assert "server_seed" not in deal
     assert deal["commitment"] == COMMITMENT
     assert deal["deck"] == revealed["deal"]["deck"][: 10 + (len(actions) - 1)]
     assert len(deal["deck"]) == deal["cards_used"]
-    assert without(hidden, "deal") == without(revealed, "deal")
+    assert without(deal, "deck") == without(revealed["deal"], "deck", "server_seed")
+    assert without(hidden, "deal", "certificate") == without(revealed, "deal", "certificate")
+    assert hidden["certificate"] != revealed["certificate"]
     undealt = set(revealed["deal"]["deck"][deal["cards_used"] :])
-    assert not any(f'"{card}"' in answer.text for card in undealt)
+    assert not any(f'"{card}"' in text for card in undealt for text in told)
 
 
 def test_a_deck_may_stand_in_place_of_a_seed(api: Api) -> None:
@@ -424,16 +458,18 @@ def test_players_do_not_change_a_settlement(api: Api) -> None:
         {"round_id": "A-1"},
         {"": {"": [{}, [], None, True, False, "", 0, -1]}},
         {"big": [2**53 - 1, -(2**53 - 1)]},
-        {"Ünï\u0301cödé": "🂡\u0000\u2028\uffff", "\uffff": 1, "x" * 100: 1},
+        {"Ünï\u0301cödé": "🂡\u0000\u2028\uffff", "\uffff": 1, "x" * 10_000: 1},
         {"_schema": 1, "status": "void", "__class__": "x", "a/b~c": {"~1": 2}},
-        {"long": ["x" * 1000] * 40},
+        {"long": ["x" * 1000] * 16},
+        {"n" * 1000: {"n" * 5000: "x"}},
     ],
-    ids=str,
+    ids=lambda context: str(context)[:40],
 )
 def test_a_context_is_echoed(context: Document, api: Api) -> None:
     answer = api.post(SETTLE, round_body(context=context))
     assert answer.get_json()["context"] == context
-    assert list(answer.get_json()) == [*OUTCOME, "context"]
+    assert list(answer.get_json()) == [*OUTCOME, "context", "certificate"]
+    assert json.loads(certified(answer.get_json()))["context"] == context
 
 
 def test_a_context_keeps_the_order_of_its_members(api: Api) -> None:
@@ -448,16 +484,59 @@ def test_a_context_keeps_the_order_of_its_members(api: Api) -> None:
         ({"a": [0, -(2**53)]}, "/context/a/1"),
         ({"a": [{"b/c~d": 1.5}]}, "/context/a/0/b~1c~0d"),
         ({"\U0001f600": 1}, "/context/\U0001f600"),
-        ({"a": {"x" * 101: 1}}, "/context/a/" + "x" * 101),
+        ({"a": [{"x\U00010000": 1}]}, "/context/a/0/x\U00010000"),
+        ({"x" * 16 * 1024: 1}, "/context"),
         ([], "/context"),
         ("A-1", "/context"),
         (5, "/context"),
         (None, "/context"),
     ],
-    ids=["2^53", "-2^53", "fraction", "astral name", "long name", "array", "text", "number", "null"],
+    ids=[
+        "2^53",
+        "-2^53",
+        "fraction",
+        "astral name",
+        "astral within",
+        "huge name",
+        "array",
+        "text",
+        "number",
+        "null",
+    ],
 )
 def test_a_context_is_an_object_that_has_canonical_bytes(context: Any, pointer: str, api: Api) -> None:
     assert list(api.faults(SETTLE, round_body(context=context))) == [pointer]
+
+
+SIZED: dict[str, tuple[str, str]] = {
+    "text": ("x", "x"),
+    "two bytes": ("\u044f", "x"),
+    "four bytes": ("\U0001f0a1", "x"),
+    "escaped": ("\n", "x"),
+    "a quote": ('"', "x"),
+    "a null": ("\x00", "x"),
+}
+"""Characters that need 1 to 6 bytes in canonical form, and one that fills up with 1."""
+
+
+@pytest.mark.parametrize(("character", "filler"), SIZED.values(), ids=SIZED)
+def test_a_context_may_have_16_KiB_in_canonical_form(character: str, filler: str, api: Api) -> None:
+    """However it was written: with white space, with escapes, or with neither."""
+    limit = 16 * 1024
+    room = limit - len(rfc8785.dumps({"a": ""}))
+    each = len(rfc8785.dumps(character)) - 2
+    text = character * (room // each) + filler * (room % each)
+    for written in (json.dumps, lambda body: json.dumps(body, ensure_ascii=False, indent=8)):
+        largest, larger = ({"a": text}, {"a": text + filler})
+        assert (len(rfc8785.dumps(largest)), len(rfc8785.dumps(larger))) == (limit, limit + 1)
+        answer = api.send(SETTLE, written(round_body(context=largest)))
+        assert answer.status_code == 200
+        assert json.loads(certified(answer.get_json()))["context"] == largest
+        problem = is_problem(api.send(SETTLE, written(round_body(context=larger))), "invalid-request")
+        (error,) = problem["errors"]
+        assert (error["pointer"], error["code"]) == ("/context", "length")
+        assert str(limit) in error["detail"]
+        assert str(limit + 1) in error["detail"]
 
 
 # Actions.

@@ -9,6 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from service.api.schemas import MAX_CONTEXT_DEPTH
 from service.api.strict_json import MAX_BODY, MAX_DEPTH
 from tests.api.calls import (
     DECK,
@@ -19,7 +20,9 @@ from tests.api.calls import (
     SEEDS,
     SETTLE,
     VERIFY,
+    VOID,
     Api,
+    certified,
     is_problem,
     round_body,
 )
@@ -309,15 +312,47 @@ DEPTHS: dict[str, Callable[[int], str]] = {
 }
 
 
+def innermost(document: Any, pointer: str = "") -> str:
+    """The JSON pointer to the innermost object or array, along the first members."""
+    places = document.items() if isinstance(document, dict) else enumerate(document)
+    place, inner = next(iter(places), ("", None))
+    return innermost(inner, f"{pointer}/{place}") if isinstance(inner, dict | list) else pointer
+
+
 @pytest.mark.parametrize("shape", DEPTHS.values(), ids=DEPTHS)
 def test_32_levels_are_read_and_33_are_not(shape: Callable[[int], str], api: Api) -> None:
     assert MAX_DEPTH == 32
-    # The body and its context are two levels.
-    within, beyond = with_context(shape(30)), with_context(shape(31))
+    claim = f'{{"request": {TEXT}, "outcome": {{"c": @}}}}'
+    # The body and the claimed outcome are two levels.
+    within, beyond = (claim.replace("@", shape(depth)) for depth in (30, 31))
+    answer = api.send(VERIFY, within)
+    assert answer.status_code == 200
+    claimed = {"pointer": "/c", "claimed": json.loads(within)["outcome"]["c"]}
+    assert claimed in answer.get_json()["differences"]
+    assert "32" in is_problem(api.send(VERIFY, beyond), "malformed-json")["detail"]
+
+
+@pytest.mark.parametrize("shape", DEPTHS.values(), ids=DEPTHS)
+def test_a_context_has_20_levels_and_not_21(shape: Callable[[int], str], api: Api) -> None:
+    assert MAX_CONTEXT_DEPTH == 20
+    # The context itself is one level.
+    within = with_context(shape(19))
     answer = api.send(SETTLE, within)
     assert answer.status_code == 200
     assert answer.get_json()["context"] == json.loads(within)["context"]
-    assert "32" in is_problem(api.send(SETTLE, beyond), "malformed-json")["detail"]
+    assert json.loads(certified(answer.get_json()))["context"] == json.loads(within)["context"]
+
+    beyond = with_context(shape(20))
+    (error,) = is_problem(api.send(SETTLE, beyond), "invalid-request")["errors"]
+    assert (error["pointer"], error["code"]) == (
+        innermost(json.loads(beyond)["context"], "/context"),
+        "context",
+    )
+    assert "20" in error["detail"]
+    # However deep: up to 32 levels of the body it is the context's fault, from there on the JSON's.
+    deepest = is_problem(api.send(SETTLE, with_context(shape(30))), "invalid-request")
+    assert [error["code"] for error in deepest["errors"]] == ["context"]
+    assert "32" in is_problem(api.send(SETTLE, with_context(shape(31))), "malformed-json")["detail"]
 
 
 def test_a_body_may_be_32_levels_of_nothing(api: Api) -> None:
@@ -373,10 +408,16 @@ def padded(body: bytes, size: int) -> bytes:
     return body + b" " * (size - len(body))
 
 
-def test_the_size_of_a_body_is_limited_to_the_byte(api: Api) -> None:
-    plain = api.send(SETTLE, ROUND).data
-    assert api.send(SETTLE, padded(ROUND, MAX_BODY)).data == plain
-    problem = is_problem(api.send(SETTLE, padded(ROUND, MAX_BODY + 1)), "body-too-large")
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [(SETTLE, ROUND), (VOID, json.dumps(round_body(reason="power cut")).encode())],
+    ids=["settle", "void"],
+)
+def test_the_size_of_a_body_is_limited_to_the_byte(path: str, body: bytes, api: Api) -> None:
+    answer = api.send(path, body)
+    assert answer.status_code == 200
+    assert api.send(path, padded(body, MAX_BODY)).data == answer.data
+    problem = is_problem(api.send(path, padded(body, MAX_BODY + 1)), "body-too-large")
     assert problem["status"] == 413
     assert str(MAX_BODY + 1) in problem["detail"]
     assert str(MAX_BODY) in problem["detail"]

@@ -1,4 +1,7 @@
-"""``POST /v1/rounds/verify``: a claimed outcome against what the request really gives."""
+"""``POST /v1/rounds/verify``: a claimed outcome against what the request really gives.
+
+Most claims here are plain ones, without certificate; test_certificates.py has more about those with one.
+"""
 
 import copy
 from collections.abc import Iterator
@@ -6,10 +9,25 @@ from typing import Any
 
 import pytest
 
-from tests.api.calls import SEED, SETTLE, VERIFY, Api, Document, act, leaves, rigged, round_body, without
+from tests.api.calls import (
+    SEED,
+    SETTLE,
+    VERIFY,
+    Api,
+    Document,
+    act,
+    leaves,
+    plain,
+    rigged,
+    round_body,
+    without,
+)
 from tests.support.vectors import load, settle_body
 
 CHECKS = ["ruleset", "engine", "deal", "settlement"]
+"""The checks of a plain claim; a certificate is checked before them."""
+BUILD, OTHER_BUILD = "/engine/digest", "sha256:" + "0" * 64
+"""The one place where an outcome may differ and be valid: other files, but the same version."""
 
 
 def example() -> Document:
@@ -27,8 +45,19 @@ def example() -> Document:
 
 
 @pytest.fixture(scope="module")
-def settled(api: Api) -> Document:
+def certified(api: Api) -> Document:
     return api.settle(example())
+
+
+@pytest.fixture(scope="module")
+def settled(certified: Document) -> Document:
+    return plain(certified)
+
+
+def failed(verdict: Document) -> dict[str, str]:
+    """The codes of the checks that failed."""
+    assert all(("code" in check) != check["passed"] for check in verdict["checks"])
+    return {check["name"]: check["code"] for check in verdict["checks"] if not check["passed"]}
 
 
 def passed(verdict: Document) -> dict[str, bool]:
@@ -54,14 +83,41 @@ def put(document: Document, pointer: str, value: Any) -> Document:
 def test_a_true_claim_is_valid(api: Api, settled: Document) -> None:
     verdict = api.verify(example(), settled)
     assert (verdict["valid"], verdict["differences"]) == (True, [])
-    assert passed(verdict) == dict.fromkeys(CHECKS, True)
+    assert list(passed(verdict).items()) == [(name, True) for name in CHECKS]
     assert all(check["detail"] for check in verdict["checks"])
+
+
+def test_a_claim_that_lacks_only_its_certificate_is_valid(
+    api: Api, settled: Document, certified: Document
+) -> None:
+    verdict = api.verify(example(), certified)
+    assert (verdict["valid"], verdict["differences"]) == (True, [])
+    assert list(passed(verdict).items()) == [(name, True) for name in ("signature", *CHECKS)]
+    bare = api.verify(example(), settled)
+    assert (bare["valid"], bare["checks"]) == (True, verdict["checks"][1:])
+    assert api.verify(example(), settled | {"certificate": None}) == bare
+
+
+def test_a_claim_says_of_itself_what_it_answers(api: Api, settled: Document, certified: Document) -> None:
+    for outcome in (settled, certified):
+        alone = api.ask(VERIFY, {"outcome": outcome})
+        assert alone == api.verify(example(), outcome)
+        assert alone["valid"] is True
+    assert api.ask(VERIFY, {"certificate": certified["certificate"]}) == api.verify(example(), certified)
 
 
 def test_every_third_vector_verifies(api: Api) -> None:
     for vector in (load("rounds.jsonl") + load("rigged.jsonl"))[::3]:
         body = settle_body(vector)
-        assert api.verify(body, api.settle(body))["valid"] is True
+        outcome = api.settle(body)
+        for shown in (
+            {"request": body, "outcome": outcome},
+            {"request": body, "outcome": plain(outcome)},
+            {"outcome": outcome},
+            {"outcome": plain(outcome)},
+            {"certificate": outcome["certificate"]},
+        ):
+            assert api.ask(VERIFY, shown)["valid"] is True
 
 
 def other_values(value: Any) -> Iterator[Any]:
@@ -76,16 +132,53 @@ def other_values(value: Any) -> Iterator[Any]:
         yield from (value + "x", value.swapcase(), None, [value], 1)
 
 
-def test_any_single_change_is_found_where_it_was_made(api: Api, settled: Document) -> None:
+def test_any_single_change_is_found_where_it_was_made(
+    api: Api, settled: Document, certified: Document
+) -> None:
     changes = [(pointer, value, other) for pointer, value in leaves(settled) for other in other_values(value)]
     assert len(changes) > 500
     for pointer, value, other in changes:
         if other == value and type(other) is type(value):
             continue  # a text without letters has no other case
-        verdict = api.verify(example(), put(settled, pointer, other))
+        claim = put(settled, pointer, other)
+        verdict = api.verify(example(), claim)
         assert verdict["differences"] == [{"pointer": pointer, "claimed": other, "computed": value}]
         assert verdict["valid"] is False
         assert passed(verdict) == {name: name != part_of(pointer) for name in CHECKS}
+        # The certificate vouches for every place; the rest is as without it.
+        signed = api.verify(example(), {**claim, "certificate": certified["certificate"]})
+        assert signed["valid"] is False
+        assert failed(signed)["signature"] == "altered-outcome"
+        assert signed["checks"][0]["detail"].endswith(pointer)
+        assert (signed["checks"][1:], signed["differences"]) == (verdict["checks"], verdict["differences"])
+
+
+def test_another_build_of_the_engine_is_the_same_engine_and_another_version_is_not(
+    api: Api, settled: Document, certified: Document
+) -> None:
+    other_build = put(settled, BUILD, OTHER_BUILD)
+    for shown in ({"request": example(), "outcome": other_build}, {"outcome": other_build}):
+        verdict = api.ask(VERIFY, shown)
+        assert (verdict["valid"], verdict["differences"]) == (True, [])
+        assert passed(verdict) == dict.fromkeys(CHECKS, True)
+    # A certificate vouches for the build as well.
+    signed = api.verify(example(), {**other_build, "certificate": certified["certificate"]})
+    assert failed(signed) == {"signature": "altered-outcome"}
+
+    newer = put(settled, "/engine/version", "999.0.0")
+    for claim, pointers in (
+        (newer, ["/engine/version"]),
+        (put(newer, BUILD, OTHER_BUILD), ["/engine/version", BUILD]),
+        (put(other_build, "/engine/shuffle", "fisher-yates/0"), [BUILD, "/engine/shuffle"]),
+        (put(other_build, "/engine/digests", "x"), [BUILD, "/engine/digests"]),
+        (put(settled, BUILD, "sha256:0"), [BUILD]),
+        (put(settled, BUILD, OTHER_BUILD + "\n"), [BUILD]),
+        ({**settled, "engine": without(settled["engine"], "digest")}, [BUILD]),
+    ):
+        verdict = api.verify(example(), claim)
+        assert failed(verdict) == {"engine": "other-engine"}
+        assert [difference["pointer"] for difference in verdict["differences"]] == pointers
+        assert verdict["valid"] is False
 
 
 def test_numbers_are_compared_by_value(api: Api, settled: Document) -> None:
@@ -142,6 +235,14 @@ def test_no_check_passes_for_what_was_not_compared(api: Api, settled: Document) 
     assert passed(verdict) == {"ruleset": True, "engine": True, "deal": False, "settlement": False}
 
 
+def test_differences_beyond_counting_spoil_every_check(api: Api, settled: Document) -> None:
+    for surplus, checks in ((100, ["settlement"]), (5000, CHECKS)):
+        verdict = api.verify(example(), settled | {f"surplus{number}": 1 for number in range(surplus)})
+        assert verdict["valid"] is False
+        assert len(verdict["differences"]) == 20
+        assert list(failed(verdict)) == checks
+
+
 def test_a_dealer_is_no_part_of_the_deal(api: Api, settled: Document) -> None:
     verdict = api.verify(example(), put(settled, "/dealer/final_kind", "flush"))
     assert passed(verdict) == {"ruleset": True, "engine": True, "deal": True, "settlement": False}
@@ -150,15 +251,46 @@ def test_a_dealer_is_no_part_of_the_deal(api: Api, settled: Document) -> None:
 def test_a_claim_of_another_round_is_not_valid(api: Api) -> None:
     mine, other = (round_body(deal={"server_seed": SEED, "nonce": nonce}) for nonce in (1, 2))
     assert api.verify(mine, api.settle(mine))["valid"] is True
-    assert api.verify(mine, api.settle(other))["valid"] is False
+    genuine = api.settle(other)
+    verdict = api.verify(mine, genuine)
+    assert (verdict["valid"], passed(verdict)["signature"]) == (False, True)
+    assert failed(verdict) == failed(api.verify(mine, plain(genuine)))
+    assert {"deal", "settlement"} <= set(failed(verdict))
+
+
+def test_a_certificate_of_another_round_vouches_for_nothing_here(api: Api, settled: Document) -> None:
+    other = api.settle(example() | {"context": {"round_id": "A-2"}})
+    verdict = api.verify(example(), {**settled, "certificate": other["certificate"]})
+    assert failed(verdict) == {"signature": "altered-outcome"}
+    assert (verdict["valid"], verdict["differences"]) == (False, [])
+
+
+def test_a_broken_certificate_spoils_a_true_claim(api: Api, settled: Document, certified: Document) -> None:
+    header, payload, signature = certified["certificate"].split(".")
+    broken = {
+        f"{header}.{payload}": "malformed",
+        f"{header}.{payload}.{signature[::-1]}": "bad-signature",
+        f"{payload}.{header}.{signature}": "malformed",
+        "": "malformed",
+    }
+    for certificate, code in broken.items():
+        verdict = api.verify(example(), {**settled, "certificate": certificate})
+        assert failed(verdict) == {"signature": code}
+        assert verdict["valid"] is False
 
 
 def test_a_claim_without_the_seed_is_verified_against_a_request_that_hides_it(api: Api) -> None:
     hidden = round_body(deal={"server_seed": SEED, "reveal": False})
     outcome = api.settle(hidden)
-    verdict = api.verify(hidden, outcome)
-    assert verdict["valid"] is True
-    revealed = put(outcome, "/deal/server_seed", SEED)
+    assert api.verify(hidden, outcome)["valid"] is True
+    assert api.verify(hidden, plain(outcome))["valid"] is True
+    for shown in (outcome, plain(outcome)):
+        verdict = api.ask(VERIFY, {"outcome": shown})
+        assert (verdict["valid"], failed(verdict)) == (False, {"deal": "seed-needed"})
+        assert api.ask(VERIFY, {"outcome": shown, "server_seed": SEED})["valid"] is True
+        wrong = api.ask(VERIFY, {"outcome": shown, "server_seed": "ab" * 32})
+        assert (wrong["valid"], failed(wrong)["deal"]) == (False, "other-deal")
+    revealed = put(plain(outcome), "/deal/server_seed", SEED)
     assert api.verify(hidden, revealed)["differences"] == [{"pointer": "/deal/server_seed", "claimed": SEED}]
 
 
@@ -196,8 +328,18 @@ def test_a_request_that_settle_refuses_is_refused_alike(change: Document, slug: 
 @pytest.mark.parametrize(
     ("body", "pointer", "told"),
     [
-        ({"outcome": {}}, "/request", "is required"),
+        ({}, "/outcome", "is required"),
+        ({"server_seed": SEED}, "/outcome", "is required"),
         ({"request": round_body()}, "/outcome", "is required"),
+        ({"outcome": {}, "server_seed": SEED[1:]}, "/server_seed", "must be 64 hex digits; got 63"),
+        ({"outcome": {}, "server_seed": None}, "/server_seed", "must not be null"),
+        ({"outcome": {}, "certificat": "x"}, "/certificat", "is not known"),
+        ({"certificate": "x", "outcome": {}}, "/outcome", "is not known"),
+        ({"certificate": "x", "request": round_body()}, "/request", "is not known"),
+        ({"certificate": "x", "server_seed": "0x" + SEED}, "/server_seed", "drop the 0x"),
+        ({"certificate": ""}, "/certificate", "characters"),
+        ({"certificate": ["x"]}, "/certificate", "must be a text; got an array"),
+        ({"certificate": None}, "/certificate", "must not be null"),
         ({"request": None, "outcome": {}}, "/request", "must not be null"),
         ({"request": round_body(), "outcome": None}, "/outcome", "null"),
         ({"request": 5, "outcome": {}}, "/request", "must be an object; got a number"),

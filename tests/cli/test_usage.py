@@ -14,7 +14,7 @@ import service
 from tests.cli.conftest import Command
 
 ROOT = Path(service.__file__).parents[1]
-COMMANDS = ["serve", "settle", "deck", "evaluate", "rulesets"]
+COMMANDS = ["serve", "settle", "deck", "evaluate", "verify", "keys", "rulesets"]
 SEED = "00ffa5c3" * 8
 
 

@@ -17,8 +17,22 @@ from werkzeug.serving import make_server
 
 from service.api import create_app
 from service.cli import main
+from service.keys import new_keys
+from tests.api.servers import serving
 
 ROOT = Path(__file__).parents[2]
+ROUND = {
+    "ruleset": "casino-1",
+    "deal": {"server_seed": "00ffa5c3" * 8},
+    "boxes": [{"box": 1, "ante": 100}],
+    "actions": [{"box": 1, "action": "fold"}],
+}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_configured(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("KEYS_FILE", "KEYS", "PRODUCTION"):
+        monkeypatch.delenv(name, raising=False)
 
 
 class Step(NamedTuple):
@@ -46,6 +60,16 @@ def stages() -> list[list[Step]]:
 def shipped() -> dict[str, str]:
     """The last instruction of each name in the stage that ships."""
     return dict(stages()[-1])
+
+
+def image_environment() -> dict[str, str]:
+    """What the image sets."""
+    return dict(word.split("=", 1) for word in shipped()["ENV"].split())
+
+
+def settings_of_the_service() -> dict[str, str]:
+    """The same without the places of the image."""
+    return {name: value for name, value in image_environment().items() if name not in ("PATH", "PORT")}
 
 
 def copied() -> Iterator[str]:
@@ -115,7 +139,7 @@ def test_the_dependencies_are_installed_by_their_hashes() -> None:
 def test_the_image_serves_to_the_outside_on_the_port_it_exposes(monkeypatch: pytest.MonkeyPatch) -> None:
     program = json.loads(shipped()["ENTRYPOINT"])
     assert program[-2:] == ["-m", "service.cli"]
-    environment = dict(word.split("=", 1) for word in shipped()["ENV"].split())
+    environment = image_environment()
     assert environment["PORT"] == shipped()["EXPOSE"]
     started: list[dict[str, str]] = []
     monkeypatch.setattr("os.execv", lambda *_: started.append(dict(os.environ)))
@@ -123,6 +147,47 @@ def test_the_image_serves_to_the_outside_on_the_port_it_exposes(monkeypatch: pyt
     monkeypatch.setenv("HOST", "127.0.0.1")
     main(json.loads(shipped()["CMD"]))
     assert (started[0]["HOST"], started[0]["PORT"]) == ("0.0.0.0", environment["PORT"])
+
+
+def test_the_image_is_for_production_and_brings_no_keys() -> None:
+    assert image_environment()["PRODUCTION"] == "1"
+    assert not {"KEYS", "KEYS_FILE"} & set(image_environment())
+    texts = [step.arguments for stage in stages() for step in stage if step.name in ("ENV", "ARG", "COPY")]
+    assert not [text for text in texts if "keys" in text.lower()]
+
+
+def test_the_image_does_not_start_with_the_published_keys(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, *json.loads(shipped()["ENTRYPOINT"])[1:], *json.loads(shipped()["CMD"])],
+        cwd=ROOT,
+        env={**os.environ, **settings_of_the_service(), "PORT": "0"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "PRODUCTION is set" in done.stderr
+    assert "KEYS_FILE" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Listening" not in done.stderr
+
+
+def test_the_image_serves_with_keys_of_its_own(tmp_path: Path) -> None:
+    keys = tmp_path / "keys.json"
+    keys.write_text(json.dumps(new_keys()))
+    command = [sys.executable, *json.loads(shipped()["ENTRYPOINT"])[1:], "serve"]
+    settings = {**settings_of_the_service(), "KEYS_FILE": str(keys)}
+    with serving(tmp_path / "server", command, ROOT, **settings) as server:
+        assert checked(server.port) == 0
+        published = server.ask("/.well-known/jwks.json").json()["keys"]
+        assert [key["status"] for key in published] == ["active", "next"]
+        assert not any("development" in key for key in published)
+        outcome = server.ask("/v1/rounds/settle", ROUND).json()
+        verdict = server.ask("/v1/rounds/verify", {"certificate": outcome["certificate"]}).json()
+        assert verdict["valid"] is True
+        signature = verdict["checks"][0]
+        assert (signature["name"], published[0]["kid"] in signature["detail"]) == ("signature", True)
 
 
 @contextmanager

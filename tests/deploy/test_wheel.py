@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -22,6 +24,14 @@ ROUND = {
     "boxes": [{"box": 1, "ante": 100}],
     "actions": [{"box": 1, "action": "fold"}],
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_configured() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("KEYS_FILE", "KEYS", "PRODUCTION"):
+            patch.delenv(name, raising=False)
+        yield
 
 
 def pip(*arguments: str | Path) -> None:
@@ -63,6 +73,8 @@ def test_the_wheel_holds_code_and_data_and_nothing_else(wheel: Path) -> None:
         names = set(archive.namelist())
         contract = archive.read("service/openapi.yaml")
         settings = archive.read("service/deploy/gunicorn.conf.py")
+        manifest = archive.read("service/MANIFEST.sha256")
+        digests = {name: sha256(archive.read(name)).hexdigest() for name in names}
     assert contract == (ROOT / "openapi.yaml").read_bytes()
     assert settings == (ROOT / "deploy" / "gunicorn.conf.py").read_bytes()
     package = {
@@ -70,12 +82,21 @@ def test_the_wheel_holds_code_and_data_and_nothing_else(wheel: Path) -> None:
         for path in (ROOT / "service").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert package <= names
-    for name in ("rulesets/casino-1.toml", "api/templates/problem.html", "api/static/page.css"):
+    inside = {name for name in names if name.startswith("service/")}
+    assert inside == package | {"service/openapi.yaml", "service/deploy/gunicorn.conf.py"}
+    for name in (
+        *("rulesets/casino-1.toml", "api/templates/problem.html", "api/static/page.css"),
+        *("MANIFEST.sha256", "api/verify/page.html", "api/verify/verdict.js", "api/verify/texts.json"),
+    ):
         assert f"service/{name}" in names
     top = {name.split("/")[0] for name in names}
     assert top == {"service", f"russian_poker-{service.__version__}.dist-info"}
     assert not [name for name in names if name.endswith(".pyc")]
+    # The wheel fits the manifest that it brings, and that is the one of the repository.
+    assert manifest == (ROOT / "service" / "MANIFEST.sha256").read_bytes()
+    stated = {f"service/{file}": digest for digest, file in map(str.split, manifest.decode().splitlines())}
+    assert stated == {name: digests[name] for name in stated}
+    assert len(stated) > 40
 
 
 def test_its_command_works_from_another_folder(site: Path, elsewhere: Path) -> None:
@@ -102,8 +123,10 @@ def test_its_command_works_from_another_folder(site: Path, elsewhere: Path) -> N
 def test_it_serves_everything_from_another_folder(server: Server) -> None:
     here = create_app().test_client()
     assert server.ask("/v1/rounds/settle", ROUND).body == here.post("/v1/rounds/settle", json=ROUND).data
+    void = {**ROUND, "reason": "power cut"}
+    assert server.ask("/v1/rounds/void", void).body == here.post("/v1/rounds/void", json=void).data
     paths = ("/openapi.yaml", "/problems/limits", "/static/page.css", "/v1/rulesets/online-1", "/v1/version")
-    for path in paths:
+    for path in (*paths, "/v1/integrity", "/readyz", "/.well-known/jwks.json", "/verify"):
         answer = server.ask(path)
         assert (answer.status, answer.body) == (200, here.get(path, buffered=True).data)
 
@@ -112,3 +135,44 @@ def test_it_runs_with_the_settings_that_were_shipped(server: Server) -> None:
     lines = server.lines()
     assert any("gthread" in line["message"] for line in lines)
     assert all({"time", "level", "logger", "message"} <= set(line) for line in lines)
+
+
+def test_it_is_intact_as_installed(server: Server, site: Path) -> None:
+    checked = server.ask("/v1/integrity").json()
+    assert checked["intact"] is True
+    assert all(file["intact"] for file in checked["files"])
+    manifest = site / "service" / "MANIFEST.sha256"
+    digest = sha256(manifest.read_bytes()).hexdigest()
+    assert checked["engine"]["digest"] == f"sha256:{digest}"
+    by_file = {file["file"]: file["found"] for file in checked["files"]}
+    lines = manifest.read_text().splitlines()
+    assert by_file == {"MANIFEST.sha256": digest, **{line[66:]: line[:64] for line in lines}}
+    assert server.ask("/readyz").status == 200
+    outcome = server.ask("/v1/rounds/settle", ROUND).json()
+    assert outcome["engine"] == checked["engine"]
+
+
+def test_its_manifest_can_be_checked_with_nothing_of_this_project(site: Path) -> None:
+    done = subprocess.run(
+        ["sha256sum", "--check", "--strict", "--quiet", "MANIFEST.sha256"],
+        cwd=site / "service",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_damaged_installation_serves_no_round(site: Path, tmp_path: Path) -> None:
+    """What is watched is the installation, not the repository."""
+    damaged = tmp_path / "site"
+    shutil.copytree(site, damaged)
+    rules = damaged / "service" / "rulesets" / "online-1.toml"
+    rules.write_bytes(rules.read_bytes() + b"\n")
+    command = [sys.executable, str(damaged / "bin" / "russian-poker"), "serve"]
+    with serving(tmp_path / "server", command, tmp_path, PYTHONPATH=str(damaged)) as server:
+        for answer in (server.ask("/readyz"), server.ask("/v1/rounds/settle", ROUND)):
+            assert (answer.status, answer.json()["type"]) == (503, "/problems/integrity-lost")
+        files = server.ask("/v1/integrity").json()["files"]
+        assert [file["file"] for file in files if not file["intact"]] == ["rulesets/online-1.toml"]
+        assert any("integrity lost: rulesets/online-1.toml" in line["message"] for line in server.lines())

@@ -18,9 +18,10 @@ from service.game.ruleset import Hand, Ruleset
 from service.game.stakes import Table
 from service.registry import Registry
 from tests.conftest import Tally
+from tests.docs.guides import guide, table
 from tests.support import oracle
 from tests.support.cards import cards
-from tests.support.rounds import Seat, box_of, parse_actions, play, seat, settled_document
+from tests.support.rounds import Seat, box_of, play, seat, settled_document
 
 ROOT = Path(__file__).parents[2]
 BOOK = ROOT / "docs" / "rulebook.md"
@@ -48,7 +49,33 @@ def _cited(path: Path) -> set[str]:
     if path.is_relative_to(ROOT / "tests"):
         words = (token.string for token in generate_tokens(StringIO(text).readline) if _speaks(token))
         text = "\n".join(words)
-    return set(CITATION.findall(text))
+    return _cited_in(text)
+
+
+def _cited_in(text: str) -> set[str]:
+    """The clauses that a text cites; a string that draws, as in ``d="M1 2C9.7 21 …"``, cites nothing."""
+    return set(
+        CITATION.findall(_COMMANDS.sub(lambda found: "" if _is_path_data(found[0]) else found[0], text))
+    )
+
+
+# Strings of nothing but SVG path commands. Each command takes numbers by a fixed count, which no citation of
+# clauses has: `"C1"` and `"S4 A3"` draw nothing.
+
+_ARITY = {"M": 2, "L": 2, "T": 2, "H": 1, "V": 1, "S": 4, "Q": 4, "C": 6, "A": 7}
+_COMMANDS = re.compile(r"""(?<=(["'`]))[MmLlHhVvCcSsQqTtAa][MmLlHhVvCcSsQqTtAaZz0-9 ,.+-]*(?=\1)""")
+
+
+def _is_path_data(text: str) -> bool:
+    """Whether a text is SVG path data: commands, each with as many numbers as it takes, or a multiple."""
+    for command, numbers in re.findall("([A-Za-z])([^A-Za-z]*)", text):
+        count = len(re.findall(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)", numbers))
+        if command in "Zz":
+            if count:
+                return False
+        elif not count or count % _ARITY[command.upper()]:
+            return False
+    return True
 
 
 def _speaks(token: TokenInfo) -> bool:
@@ -68,10 +95,22 @@ def test_the_book_has_each_clause_once_under_its_anchor() -> None:
         ("test_S4_the_cap", {"S4"}),
         ("(A10, I23) C1–C6", {"A10", "I23", "C1", "C6"}),
         ("A-1 4s As Td casino-1 S606 SHA256 RUF012 D100 R0", set()),
+        # Path data of a drawing, in each kind of quotes, cites nothing …
+        ('"C9.7 21 10.7 19 10.9 16.4 9.8 17.9 8.2 18.8 6.4 18.8" +', set()),
+        ("<path d='M1 2 C1 2 3 4 5 6 S4 1 2 3 A5 5 0 1 1 8 9.6 Z'/>", set()),
+        ("`M-30 78 l46-72 A1,2,3,4,5,6,7`", set()),
+        # … but nothing else is path data: too few numbers, too many, other words, no quotes or half of them.
+        ('"C1" \'S4 A3\' `A10` "C1, C2"', {"C1", "S4", "A3", "A10", "C2"}),
+        ('"C1 2 3 4 5" "C2 2 3 4 5 6 7"', {"C1", "C2"}),
+        ('"M1 2 C3 2 3 4 5 6 Z1"', {"C3"}),
+        ('"see C4 2 3 4 5 6"', {"C4"}),
+        ("C5 2 3 4 5 6", {"C5"}),
+        ("\"C6 2 3 4 5 6'", {"C6"}),
+        ('"R5 1 2" "I2 1" "D3 1"', {"R5", "I2", "D3"}),
     ],
 )
 def test_what_a_citation_is(text: str, clauses: set[str]) -> None:
-    assert set(CITATION.findall(text)) == clauses
+    assert _cited_in(text) == clauses
 
 
 def test_every_clause_that_is_cited_stands_in_the_book() -> None:
@@ -82,7 +121,9 @@ def test_every_clause_that_is_cited_stands_in_the_book() -> None:
         "openapi.yaml",
         "README.md",
     )
-    assert {path.name for path in files} >= {"round.py", "casino-1.toml", "test_hands.py", "rulebook.md"}
+    assert {path.name for path in files} >= {
+        *("round.py", "casino-1.toml", "rules.js", "table.js", "test_hands.py", "rulebook.md")
+    }
     strangers = {
         str(path.relative_to(ROOT)): sorted(unknown)
         for path in files
@@ -114,7 +155,7 @@ def test_links_between_documents_lead_somewhere() -> None:
 
 
 def test_design_places_every_clause_in_code_that_exists() -> None:
-    rows = re.findall(r"^\| ([CDASR]\d[^|]*) \| (.+) \|$", _document("design.md"), re.MULTILINE)
+    rows = re.findall(r"^\| ([CDASR]\d[^|]*) \| (.+) \|$", guide("design.md"), re.MULTILINE)
     placed = [clause for clauses, _ in rows for clause in clauses.split(", ")]
     assert sorted(placed) == sorted(clause for clause in CLAUSES if clause[0] != "I")
     for _, places in rows:
@@ -129,19 +170,7 @@ def test_design_places_every_clause_in_code_that_exists() -> None:
             assert re.search(rf"^(?: *def |class )?{what}\b", code, re.MULTILINE), name
 
 
-def _document(name: str) -> str:
-    return (ROOT / "docs" / name).read_text(encoding="utf-8")
-
-
 # The tables.
-
-
-def table(text: str, *header: str) -> list[list[str]]:
-    """The rows of the one table of a document that begins with these columns, each row as its cells."""
-    head = re.escape("| " + " | ".join(header) + " |")
-    found = re.findall(rf"^{head}\n\|[-|]+\|\n((?:\|.*\n)+)", text, re.MULTILINE)
-    assert len(found) == 1, header
-    return [line.strip("| ").split(" | ") for line in found[0].splitlines()]
 
 
 def _kind(words: str) -> Kind:
@@ -355,8 +384,7 @@ def _members(text: str) -> Iterator[tuple[str, str]]:
 
 def _result(example: _Example, number: int) -> str:
     state = example.state()
-    actions = parse_actions(example.lines.get("actions", ""))
-    box = box_of(settled_document(state, actions), number)
+    box = box_of(settled_document(state), number)
     stakes = ", ".join(f"{bet['name']} {_signed(bet['net'])}" for bet in box["bets"])
     return f"{box['result']}: {stakes} → {_signed(box['net'])}"
 

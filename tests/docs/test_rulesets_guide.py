@@ -14,7 +14,7 @@ from service.game.hands import KINDS
 from service.game.ruleset import MalformedRuleset
 from service.registry import _RULESET, BUILT_IN, configured_rulesets, load_ruleset
 from service.rounds import settle_request
-from tests.docs.test_rulebook import table
+from tests.docs.guides import table
 from tests.support.rounds import box_of
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "rulesets.md").read_text(encoding="utf-8")

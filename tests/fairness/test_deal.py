@@ -41,7 +41,7 @@ def test_R6_a_malformed_seed_is_refused_before_a_card_is_dealt() -> None:
 def test_R5_the_outcome_reveals_seed_and_deck() -> None:
     deal = SeedDeal(SEED, "игрок", 7)
     deck = deal.deck()
-    assert deal.document(deck, 12) == {
+    assert deal.revealed(deck, 12) == {
         "source": "seed",
         "commitment": COMMITMENT,
         "server_seed": SEED.hex(),
@@ -56,7 +56,7 @@ def test_R5_without_reveal_neither_the_seed_nor_an_undealt_card_leaves() -> None
     deal = SeedDeal(SEED, "player", 7, reveal=False)
     deck = deal.deck()
     assert deck == SeedDeal(SEED, "player", 7).deck()
-    assert deal.document(deck, 12) == {
+    assert deal.revealed(deck, 12) == {
         "source": "seed",
         "commitment": COMMITMENT,
         "client_seed": "player",
@@ -70,4 +70,4 @@ def test_D5_a_named_deck_is_dealt_as_it_is_and_has_no_commitment() -> None:
     cards = FRESH_DECK[::-1]
     deal = DeckDeal(cards)
     assert deal.deck() == cards
-    assert deal.document(cards, 10) == {"source": "deck", "deck": card_codes(cards), "cards_used": 10}
+    assert deal.revealed(cards, 10) == {"source": "deck", "deck": card_codes(cards), "cards_used": 10}

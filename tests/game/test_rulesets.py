@@ -135,6 +135,8 @@ ROW = {"value": 1, "basis": "printed"}
 ASSUMED = {"value": 1, "basis": "assumed", "decision": "I1"}
 
 WRONG: list[tuple[dict[str, Any], str]] = [
+    # a number that is none of the canonical form
+    ({"bet.combinations.value": 2.0}, "bet.combinations.value: "),
     # a row, a section or a text that is missing
     ({"bet.odds.flush": DROP}, "bet.odds.flush: "),
     ({"bet.combinations": DROP}, "bet.combinations: "),

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
-from service.fairness import SHUFFLE
-from service.fairness.deal import DeckDeal
-from service.game.documents import Document, outcome_document
+from service.game.documents import Document
+from service.game.documents import settled_document as settled
 from service.game.round import Action, ActionName, IllegalAction, Round, apply, replay, start
 from service.game.ruleset import Ruleset
 from service.game.stakes import BoxStake, Table
@@ -94,13 +93,12 @@ def outcome(
 ) -> Document:
     """The outcome of a whole round on a rigged deck."""
     state = play(ruleset, seats, dealer, then, actions, table=table)
-    return settled_document(state, parse_actions(actions))
+    return settled_document(state)
 
 
-def settled_document(state: Round, actions: Sequence[Action] = ()) -> Document:
-    """The outcome of a finished round on a named deck."""
-    deal = DeckDeal(state.deck).document(state.deck, state.cards_used)
-    return outcome_document(state, actions, deal, SHUFFLE, None)
+def settled_document(state: Round) -> Document:
+    """What a finished round came to, with the number of cards that it used."""
+    return {**settled(state), "cards_used": state.cards_used}
 
 
 def box_of(document: Document, number: int = 1) -> Document:

@@ -1,4 +1,4 @@
-"""A real Chromium, driven through chromedriver by plain WebDriver calls, and an address for the page."""
+"""A real Chromium, driven through chromedriver by plain WebDriver calls."""
 
 import base64
 import json
@@ -10,10 +10,8 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import Any, ClassVar, Final, cast
+from typing import Any, Final, cast
 
 _FLAGS: Final = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic",
@@ -170,32 +168,3 @@ def _request(method: str, url: str, body: dict[str, Any] | None = None) -> Any:
             return json.load(answer)["value"]
     except urllib.error.HTTPError as error:
         raise AssertionError(f"{url}: {error.read().decode()[:500]}") from None
-
-
-@contextmanager
-def served(content: bytes, policy: str) -> Iterator[str]:
-    """The page at an address of this machine, with its policy in the header."""
-
-    class Handler(BaseHTTPRequestHandler):
-        paths: ClassVar[list[str]] = []
-
-        def do_GET(self) -> None:
-            self.paths.append(self.path)
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Security-Policy", policy)
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/verify"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -1,12 +1,13 @@
 // node census.mjs SIZE: main and second combination of every hand of five or six cards, counted (C5, C6).
 // Hands that differ in the names of the suits only are evaluated once: a hand is four sets of ranks, one a suit.
-import { evaluateHand } from "../../service/api/verify/verifier.js";
+import { evaluateHand } from "../../service/api/verify/hands.js";
 
 const size = Number(process.argv[2]);
 const RANKS = "23456789TJQKA";
 const counts = {};
 const sets = Array.from({ length: 2 ** 13 }, (_, set) => [...RANKS].filter((_, place) => set & (1 << place)));
-const bySize = Array.from({ length: size + 1 }, (_, n) => sets.map((_, set) => set).filter((set) => sets[set].length === n));
+const ofSize = (count) => [...sets.keys()].filter((set) => sets[set].length === count);
+const bySize = Array.from({ length: size + 1 }, (_, count) => ofSize(count));
 const FACTORIAL = [1, 1, 2, 6, 24];
 
 function arrangements(hand) {

@@ -1,23 +1,21 @@
-"""Requests with one thing changed: ``python -m tests.verifier.mutated_requests FOLDER``.
+"""Requests with one thing changed.
 
-Reads FOLDER/rounds.ndjson and writes FOLDER/mutated.ndjson: each request with the service's outcome, or null
-where the service refuses it.
+``write_mutated`` reads FOLDER/rounds.ndjson and writes FOLDER/mutated.ndjson: each request with the service's
+outcome, or null where the service refuses it.
 """
 
 import copy
 import json
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any, Final
 
 from service.api.problems import Problem, as_problem
-from service.api.schemas import ROUND, load
+from service.api.schemas import ROUND, VOID, load
 from service.registry import Registry, load_rulesets
-from service.rounds import settle_request
-
-Json = dict[str, Any]
+from service.rounds import settle_request, void_request
+from tests.verifier.random_rounds import Json
 
 _ACTIONS: Final = ("exchange", "buy_sixth", "insure", "bet", "fold", "take_ante", "buy_game")
 _AMOUNTS: Final = (0, 1, 2, 9, 10, 11, 2_000, 2_001, 10**12, 10**12 + 1, -5)
@@ -98,14 +96,19 @@ def _other_deal(random: Random, request: Json) -> None:
         if random.random() < 0.3:
             deal["deck"].pop()
     else:
-        name = random.choice(("nonce", "client_seed", "server_seed", "reveal"))
         seed = deal["server_seed"]
         changes: Json = {
             "nonce": (-1, 2**53, 2**53 - 1, 0),
             "client_seed": ("ж" * 64, "ж" * 65, "", "\0"),
             "server_seed": (seed.upper(), seed[:62], seed + "00", "g" * 64),
             "reveal": (True, False),
+            "beacon": [
+                {"source": source, "value": value}
+                for source in ("b", "", "x" * 101, "маяк", "a\0b", 5)
+                for value in ("0" * 32, "F" * 127, "f" * 128, "0" * 129, "0" * 31, "g" * 32, 10**33)
+            ],
         }
+        name = random.choice(list(changes))
         deal[name] = random.choice(changes[name])
 
 
@@ -118,11 +121,12 @@ _OF_ALL: Final[tuple[_Mutation, ...]] = (
 )  # fmt: skip
 
 
-def _settled(request: Json, registry: Registry) -> tuple[Json | None, str]:
+def _answered(request: Json, registry: Registry) -> tuple[Json | None, str]:
     try:
-        outcome = settle_request(load(ROUND, request), registry)
-        outcome.pop("certificate", None)
-        return outcome, ""
+        if "reason" in request:
+            round_request, reason = load(VOID, request)
+            return void_request(round_request, reason, registry), ""
+        return settle_request(load(ROUND, request), registry), ""
     except (ValueError, LookupError, Problem) as error:
         problem = as_problem(error)
         return None, json.dumps(problem.errors, default=str)
@@ -137,7 +141,7 @@ def write_mutated(folder: Path, count: int) -> None:
             request = json.loads(line)["request"]
             mutate = random.choice(_OF_ALL + (_OF_ACTIONS if request["actions"] else ()))
             mutate(random, request)
-            outcome, refusal = _settled(request, registry)
+            outcome, refusal = _answered(request, registry)
             document = {
                 "mutation": mutate.__name__,
                 "request": request,
@@ -145,11 +149,3 @@ def write_mutated(folder: Path, count: int) -> None:
                 "refusal": refusal,
             }
             file.write(json.dumps(document) + "\n")
-
-
-def main(arguments: Sequence[str]) -> None:
-    write_mutated(Path(arguments[0]), int(arguments[1]))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

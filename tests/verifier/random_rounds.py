@@ -1,7 +1,8 @@
-"""Random legal rounds, settled by the service: ``python -m tests.verifier.random_rounds COUNT FOLDER``.
+"""Random legal rounds, settled or broken off, and signed by the service.
 
-Writes to FOLDER ``rulesets.json`` (published documents by id) and ``rounds.ndjson`` (request and outcome a
-line). The service is a black box here: what is legal is what its ``step`` document says.
+``python -m tests.verifier.random_rounds COUNT FOLDER`` writes to FOLDER ``rulesets.json`` (published
+documents by id), ``jwks.json`` (public keys) and ``rounds.ndjson`` (a request, its outcome and the key that
+signed, on each line). The service is a black box here: what is legal is what its ``step`` document says.
 """
 
 import json
@@ -10,11 +11,13 @@ from collections.abc import Iterator, Sequence
 from multiprocessing import Pool
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from service.api.schemas import ROUND, load
+from service.api.schemas import ROUND, VOID, load
+from service.certificate.jws import certify
+from service.keys import development_keys, new_keys, read_keys, rotated_keys
 from service.registry import Registry, load_rulesets
-from service.rounds import settle_request, view_request
+from service.rounds import settle_request, view_request, void_request
 from tests.verifier.house_rules import write_house_rules
 
 Json = dict[str, Any]
@@ -22,6 +25,10 @@ Json = dict[str, Any]
 _RANKS: Final = "23456789TJQKA"
 _DECK: Final = [rank + suit for rank in _RANKS for suit in "cdhs"]
 _TEXTS: Final = ("", "player", "игрок-7", "🂡 seed", '\u0000\t"\\', "é/e\u0301", "x" * 128)
+_NAMES: Final = ("id", "ё", "a/b~c", "", "\u2028", "Z", "é", "e\u0301", "__proto__", "10", "9", "\uffff")
+_WORDS: Final = (None, True, False)
+_NUMBERS: Final = (0, -1, 10**15, 2**53 - 1, 1 - 2**53)
+_REASONS: Final = ("power cut", "~ the table's 'lamp' \\ fell")
 _STRONG: Final = (
     "As Ks Qs Js Ts 9s", "As Ks Qs Js Ts Ah", "9h 8h 7h 6h 5h 4h", "9h 8h 7h 6h 5h Kh", "7c 7d 7h 7s Ac Kd",
     "Ac Ad Ah As Kc Kd", "Kc Kd Kh Qc Qd Qh", "Kc Kd Kh Qc Qd As", "2c 4c 6c 8c Tc Kc", "2c 4c 6c 8c Tc Td",
@@ -52,9 +59,21 @@ class _Table:
         self.request: Json = {"ruleset": id, "deal": self._deal(len(boxes)), "boxes": boxes, "actions": []}
         if table:
             self.request["table"] = table
-        if random.random() < 0.3:
-            number = f"R-{random.randrange(10**6)}"
-            self.request["context"] = {"round_id": number, "b": [None, True, -7, "ё\u2028"], "a": {}}
+        if random.random() < 0.4:
+            self.request["context"] = self._object(depth=3)
+        self.void_after = random.randrange(7) if random.random() < 0.15 else None
+
+    def _object(self, depth: int) -> Json:
+        names = self.random.sample(_NAMES, self.random.randint(0, 4))
+        return {name: self._anything(depth - 1) for name in names}
+
+    def _anything(self, depth: int) -> Any:
+        kind = self.random.choice(("text", "number", "word", *(("list", "object") if depth else ())))
+        if kind == "object":
+            return self._object(depth)
+        if kind == "list":
+            return [self._anything(depth - 1) for _ in range(self.random.randint(0, 3))]
+        return self.random.choice({"text": _TEXTS, "number": _NUMBERS, "word": _WORDS}[kind])
 
     def _value(self, section: str, name: str) -> Any:
         return self.rules.get(section, {}).get(name, {}).get("value")
@@ -98,6 +117,11 @@ class _Table:
             deal["nonce"] = self.random.choice((0, 1, 7, 2**32, 2**53 - 1, self.random.randrange(2**53)))
         if self.random.random() < 0.3:
             deal["reveal"] = self.random.random() < 0.3
+        if self.random.random() < 0.35:
+            value = self.random.randbytes(self.random.randint(16, 64)).hex()
+            letters = self.random.choice((str.lower, str.upper))
+            source = self.random.choice(("example-beacon/4711", '~ "block" \\ 1', "x" * 100))
+            deal["beacon"] = {"source": source, "value": letters(value)}
         return deal
 
     def _rigged_deck(self, boxes: int) -> list[str]:
@@ -126,11 +150,17 @@ class _Table:
         return {place}
 
     def play(self) -> Json:
-        while (step := view_request(load(ROUND, self.request), self.registry))["phase"] != "settled":
+        """The outcome, not signed yet."""
+        while len(self.request["actions"]) != self.void_after:
+            step = view_request(load(ROUND, self.request), self.registry)
+            if step["phase"] == "settled":
+                break
             self.request["actions"].append(self._action(step))
-        outcome = settle_request(load(ROUND, self.request), self.registry)
-        outcome.pop("certificate", None)
-        return {"request": self.request, "outcome": outcome}
+        if self.void_after is None:
+            return settle_request(load(ROUND, self.request), self.registry)
+        self.request["reason"] = self.random.choice(_REASONS)
+        request, reason = load(VOID, self.request)
+        return void_request(request, reason, self.registry)
 
     def _action(self, step: Json) -> Json:
         legal = {one["action"]: one for one in step["legal"]}
@@ -146,31 +176,54 @@ class _Table:
         return action
 
 
-def _rounds(job: tuple[int, int, Path]) -> list[str]:
-    seed, count, rules = job
-    random, registry = Random(seed), load_rulesets(rules)
-    ids = sorted(registry)
-    played = (_Table(random, registry, ids[turn % len(ids)]).play() for turn in range(count))
-    return [json.dumps(one) + "\n" for one in played]
+class _Job(NamedTuple):
+    seed: int
+    rounds: int
+    rules: Path
+    key_files: Json
 
 
-def random_rounds(count: int, rules: Path, seed: int = 2026) -> Iterator[str]:
-    """``count`` lines of JSON, each a request and the service's outcome."""
+def unsigned(outcome: Json) -> Json:
+    """An outcome without its certificate."""
+    return {name: value for name, value in outcome.items() if name != "certificate"}
+
+
+def _rounds(job: _Job) -> list[str]:
+    random, registry = Random(job.seed), load_rulesets(job.rules)
+    signers = {name: read_keys(file).signer for name, file in job.key_files.items()}
+    ids, lines = sorted(registry), []
+    for turn in range(job.rounds):
+        table = _Table(random, registry, ids[turn % len(ids)])
+        signed_by = random.choice(list(signers))
+        outcome = certify(table.play(), signers[signed_by])
+        document = {"request": table.request, "outcome": outcome, "signed_by": signed_by}
+        lines.append(json.dumps(document, ensure_ascii=False) + "\n")
+    return lines
+
+
+def random_rounds(count: int, rules: Path, key_files: Json, seed: int = 2026) -> Iterator[str]:
+    """``count`` lines of JSON, each a request, the service's outcome and the name of the key that signed."""
     jobs = 8
     with Pool() as pool:
-        for lines in pool.imap(_rounds, [(seed + job, count // jobs, rules) for job in range(jobs)]):
+        parts = [_Job(seed + job, count // jobs, rules, key_files) for job in range(jobs)]
+        for lines in pool.imap(_rounds, parts):
             yield from lines
 
 
 def write_rounds(count: int, folder: Path) -> None:
-    """Write the rulesets and ``count`` rounds to ``folder``."""
+    """Write the rulesets, the keys and ``count`` rounds to ``folder``."""
     rules = folder / "house-rules"
     rules.mkdir()
     write_house_rules(rules)
     documents = {id: published.document for id, published in load_rulesets(rules).items()}
-    (folder / "rulesets.json").write_text(json.dumps(documents, ensure_ascii=False), encoding="utf-8")
+    before = new_keys()
+    key_files = {"retired": before, "active": rotated_keys(before), "development": development_keys()}
+    published = [read_keys(key_files[name]).jwks()["keys"] for name in ("active", "development")]
+    jwks = {"keys": [key for keys in published for key in keys]}
+    for name, document in {"rulesets": documents, "jwks": jwks}.items():
+        (folder / f"{name}.json").write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
     with (folder / "rounds.ndjson").open("w", encoding="utf-8") as file:
-        file.writelines(random_rounds(count, rules))
+        file.writelines(random_rounds(count, rules, key_files))
 
 
 def main(arguments: Sequence[str]) -> None:

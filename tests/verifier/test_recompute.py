@@ -1,4 +1,4 @@
-"""The verifier under Node against the service: whole rounds, altered outcomes, refused requests, hands."""
+"""The verifier under Node against the service: rounds, alterations, refused requests, certificates, hands."""
 
 import hashlib
 import json
@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 import rfc8785
 
+from tests.verifier.altered_outcomes import write_altered
 from tests.verifier.conftest import HERE, ROUNDS
 from tests.verifier.mutated_requests import write_mutated
-from tests.verifier.random_rounds import Json
+from tests.verifier.random_rounds import Json, unsigned
+from tests.verifier.specimens import client, specimens
 
 Node = Callable[..., Any]
 Tell = Callable[[str], None]
@@ -46,12 +48,15 @@ _KINDS_OF_FIVE = {
 
 def test_recomputes_random_rounds_to_the_last_field(rounds: Path, node: Node, tell: Tell) -> None:
     report = node("recompute.mjs", rounds)
-    tell(f"{report['rounds']} rounds recomputed, {report['compared']} comparisons: {report['rulesets']}")
+    tell(f"{report['rounds']} signed rounds recomputed, {report['compared']} comparisons")
+    tell(f"{report['rulesets']}, {report['signers']}, {report['deals']}")
     assert report["failures"] == []
     assert report["failed"] == 0
     assert report["rounds"] == ROUNDS
-    assert report["seeds_withheld"] > 500
     assert len(report["rulesets"]) == 7
+    assert report["signers"].keys() == {"active", "retired", "development"}
+    assert report["deals"].keys() == {"beacon", "context", "deck", "hidden", "void"}
+    assert min(report["deals"].values()) > 1_000
     assert {"1", "2", "3"} <= set(report["draws"])
     rare = ("ante S4 1", "ante S6 1", "ante S6 0", "ante S6 -1", "insurance S7 1", "insurance S7 0")
     assert set(report["bets"]) >= {*rare, "insurance S7 -1"}
@@ -59,9 +64,11 @@ def test_recomputes_random_rounds_to_the_last_field(rounds: Path, node: Node, te
 
 
 def test_finds_every_alteration_first(rounds: Path, node: Node, tell: Tell) -> None:
-    report = node("alterations.mjs", rounds, 40)
+    write_altered(rounds, 30)
+    report = node("alterations.mjs", rounds)
     tell(f"altered: {report['output']} computed places, {report['input']} given ones")
     assert report["missed"] == []
+    assert report["service"] == []
     assert report["output"] > 2_000
     assert report["input"] > 1_000
 
@@ -72,6 +79,33 @@ def test_refuses_the_requests_that_the_service_refuses(rounds: Path, node: Node,
     tell(f"changed requests: {report['refused']} refused, {report['accepted']} settled")
     assert report["disagreements"] == []
     assert min(report["refused"], report["accepted"]) > 500
+
+
+def test_agrees_with_the_service_on_every_certificate(node: Node) -> None:
+    made = specimens()
+    outcomes = made["outcomes"]
+    forged = node("forged.mjs", given=json.dumps(outcomes["plain"]))
+    others = [outcomes[name]["certificate"] for name in ("other", "hidden")]
+    beside = [{**outcomes["plain"], "certificate": certificate} for certificate in others]
+    signed = [*outcomes.values(), *made["by_status"].values(), made["void_development"]]
+    shown = [
+        *(outcome["certificate"] for outcome in signed),
+        *forged["certificates"].values(),
+        *map(json.dumps, (*signed, *beside, *map(unsigned, outcomes.values()))),
+    ]
+    service = client({"keys": [*made["keys"]["keys"], *forged["jwks"]["keys"]]})
+    keys = service.get("/.well-known/jwks.json").get_json()
+    given = {"rulesets": made["rulesets"], "jwks": keys, "shown": shown}
+    for text, (verdict, fault) in zip(shown, node("verdicts.mjs", given=json.dumps(given)), strict=True):
+        body = {"outcome": json.loads(text)} if text.startswith("{") else {"certificate": text}
+        answer = service.post("/v1/rounds/verify", json=body).get_json()
+        codes = {check["code"] for check in answer["checks"] if not check["passed"]}
+        is_worthless = '"status": "void"' in text and '"certificate"' not in text
+        if is_worthless or codes == {"seed-needed"}:
+            assert not answer["valid"]
+            assert verdict == ("unproven" if is_worthless else "partial"), (answer, fault)
+        else:
+            assert answer["valid"] == (verdict in ("good", "void", "unproven")), (answer, fault)
 
 
 def test_census_of_five_cards(node: Node) -> None:
@@ -98,7 +132,7 @@ def test_digests_are_those_of_another_implementation(rulesets: Json, rounds: Pat
 
 @pytest.mark.usefixtures("node")
 def test_units() -> None:
-    command = ["node", "--test", str(HERE / "units.test.mjs")]
+    command = ["node", "--test", *(str(HERE / f"{name}.test.mjs") for name in ("units", "verdicts"))]
     environment = {**os.environ, "PYTHON": sys.executable}
     done = subprocess.run(command, check=False, capture_output=True, encoding="utf-8", env=environment)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,5 +1,5 @@
-// node certificates.mjs < outcome.json: certificates of this outcome, good and bad, with a key made for the run.
-// Prints {jwks, certificates: {name: JWS}}; the keys' status goes by the name of the certificate.
+// node forged.mjs < outcome.json: certificates that the service would never make, forged from a genuine outcome.
+// Prints {jwks, certificates: {name: JWS}}; `jwks` has the one key that signed what is well signed but wrong.
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { readFileSync } from "node:fs";
 
@@ -11,11 +11,11 @@ function canonical(value) {
   return `{${members.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join(",")}}`;
 }
 
-function newKey(more) {
+function newKey() {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   const { crv, kty, x } = publicKey.export({ format: "jwk" });
   const kid = createHash("sha256").update(canonical({ crv, kty, x })).digest("base64url");
-  return { privateKey, jwk: { kty, crv, x, kid, alg: "Ed25519", use: "sig", ...more } };
+  return { privateKey, jwk: { kty, crv, x, kid, alg: "Ed25519", use: "sig", status: "retired" } };
 }
 
 function certify(payload, { privateKey, jwk }, header = {}) {
@@ -24,30 +24,30 @@ function certify(payload, { privateKey, jwk }, header = {}) {
   return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString("base64url")}`;
 }
 
-const outcome = JSON.parse(readFileSync(0, "utf8"));
-const keys = {
-  active: newKey({ status: "active" }),
-  retired: newKey({ status: "retired" }),
-  next: newKey({ status: "next" }),
-  revoked: newKey({ status: "revoked", reason: "the laptop was stolen" }),
-};
-const stranger = newKey({ status: "active" });
+const { certificate, ...outcome } = JSON.parse(readFileSync(0, "utf8"));
+const [header, body, signature] = certificate.split(".");
+const last = signature.at(-1);
+const [forger, stranger] = [newKey(), newKey()];
 const payload = canonical(outcome);
-const [header, body, signature] = certify(payload, keys.active).split(".");
 const richer = structuredClone(outcome);
 richer.totals.returned += 1;
+const base64url = (text) => Buffer.from(text).toString("base64url");
 const certificates = {
-  ...Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, certify(payload, key)])),
+  well_signed: certify(payload, forger),
   stranger: certify(payload, stranger),
-  development: certify(payload, keys.active, { development: true }),
-  wrong_alg: certify(payload, keys.active, { alg: "HS256" }),
-  wrong_typ: certify(payload, keys.active, { typ: "JWT" }),
-  wrong_header: certify(payload, keys.active, { crit: ["exp"] }),
-  not_canonical: certify(JSON.stringify(outcome, null, 1), keys.active),
-  altered: `${header}.${Buffer.from(canonical(richer)).toString("base64url")}.${signature}`,
-  signed_lie: certify(canonical(richer), keys.active),
+  wrong_alg: certify(payload, forger, { alg: "HS256" }),
+  no_alg: certify(payload, forger, { alg: "none" }),
+  wrong_typ: certify(payload, forger, { typ: "JWT" }),
+  wrong_header: certify(payload, forger, { crit: ["exp"] }),
+  marked: certify(payload, forger, { development: true }),
+  marked_false: certify(payload, forger, { development: false }),
+  not_canonical: certify(JSON.stringify(outcome, null, 1), forger),
+  signed_lie: certify(canonical(richer), forger),
+  altered: `${header}.${base64url(canonical(richer))}.${signature}`,
   forged: `${header}.${body}.${certify(payload, stranger).split(".")[2]}`,
+  under_other_kid: `${certify(payload, forger).split(".")[0]}.${body}.${signature}`,
   truncated: `${header}.${body.slice(0, -9)}`,
   short_signature: `${header}.${body}.${signature.slice(0, -4)}`,
+  loose_bits: `${header}.${body}.${signature.slice(0, -1)}${{ A: "B", Q: "R", g: "h", w: "x" }[last]}`,
 };
-console.log(JSON.stringify({ jwks: { keys: Object.values(keys).map(({ jwk }) => jwk) }, certificates }));
+console.log(JSON.stringify({ jwks: { keys: [forger.jwk] }, certificates }));
