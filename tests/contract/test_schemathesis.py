@@ -29,7 +29,7 @@ SETTINGS: Final[dict[str, Any]] = {
         "positive_data_acceptance": {"expected-statuses": ["2xx", "304", "404", "422"]},
     },
     # Links hand on whole bodies; schemathesis would fill in wrong ones only to replace them.
-    "phases": {"stateful": {"generation": {"mode": "positive", "max-examples": 30}}},
+    "phases": {"stateful": {"generation": {"mode": "positive", "max-examples": 60}}},
 }
 PHASES: Final = ("examples", "coverage", "fuzzing", "stateful")
 RULESETS: Final = ("casino-1", "online-1", "trainer-1", "casino")
