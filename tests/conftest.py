@@ -2,12 +2,14 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from flask.testing import FlaskClient
 from hypothesis import HealthCheck, settings
 
+from service.api import create_app
 from service.game.ruleset import Ruleset
 from service.registry import Registry, load_rulesets
 
@@ -49,6 +51,21 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
     if os.environ.get("CI") and reporter.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_configured() -> Iterator[None]:
+    """Whatever the shell has, apps are made with the development keys and the built-in rulesets."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("KEYS_FILE", "KEYS", "PRODUCTION", "RULESETS_DIR"):
+            patch.delenv(name, raising=False)
+        yield
+
+
+@pytest.fixture(scope="session")
+def client() -> FlaskClient:
+    """Of an app in this process."""
+    return create_app().test_client()
 
 
 @pytest.fixture(scope="session")

@@ -25,6 +25,7 @@ from service.game import ENGINE_VERSION
 from service.integrity import ENGINE_DIGEST
 from service.keys import development_keys, new_keys, read_keys, revoked_keys, rotated_keys
 from service.registry import load_rulesets
+from tests.support.http import ask, client_with
 
 Document = dict[str, Any]
 SETTLE, VOID, STEP, VERIFY = (f"/v1/rounds/{verb}" for verb in ("settle", "void", "step", "verify"))
@@ -46,25 +47,6 @@ json_values = st.recursive(
     max_leaves=10,
 )
 contexts = st.dictionaries(names, json_values, max_size=5)
-
-
-@pytest.fixture(autouse=True)
-def _nothing_configured(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("KEYS_FILE", "KEYS", "PRODUCTION"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[FlaskClient]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("KEYS_FILE", "KEYS", "PRODUCTION"):
-            patch.delenv(name, raising=False)
-        yield create_app().test_client()
-
-
-def client_with(monkeypatch: pytest.MonkeyPatch, key_file: Document) -> FlaskClient:
-    monkeypatch.setenv("KEYS", json.dumps(key_file))
-    return create_app().test_client()
 
 
 def example(**members: Any) -> Document:
@@ -95,14 +77,6 @@ def post(client: FlaskClient, path: str, body: Any) -> TestResponse:
     return client.post(
         path, data=json.dumps(body, ensure_ascii=False).encode(), content_type="application/json"
     )
-
-
-def ask(client: FlaskClient, path: str, body: Any) -> Document:
-    answer = post(client, path, body)
-    assert answer.status_code == 200, answer.text
-    document = answer.get_json()
-    assert isinstance(document, dict)
-    return document
 
 
 @pytest.fixture(scope="module")

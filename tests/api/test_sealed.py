@@ -3,48 +3,20 @@
 import base64
 import hashlib
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from service.api import create_app
 from service.keys import development_keys, new_keys, read_keys, revoked_keys, rotated_keys
+from tests.support.http import ask, client_with
 
 Document = dict[str, Any]
 SEEDS = "/v1/fairness/seeds"
 SETTLE, VOID, STEP, VERIFY = (f"/v1/rounds/{verb}" for verb in ("settle", "void", "step", "verify"))
 URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 SEED = bytes(range(32))
-
-
-@pytest.fixture(autouse=True)
-def _nothing_configured(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("KEYS_FILE", "KEYS", "PRODUCTION"):
-        monkeypatch.delenv(name, raising=False)
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[FlaskClient]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("KEYS_FILE", "KEYS", "PRODUCTION"):
-            patch.delenv(name, raising=False)
-        yield create_app().test_client()
-
-
-def client_with(monkeypatch: pytest.MonkeyPatch, key_file: Document) -> FlaskClient:
-    monkeypatch.setenv("KEYS", json.dumps(key_file))
-    return create_app().test_client()
-
-
-def ask(client: FlaskClient, path: str, body: Any) -> Document:
-    answer = client.post(path, json=body)
-    assert answer.status_code == 200, answer.text
-    document = answer.get_json()
-    assert isinstance(document, dict)
-    return document
 
 
 def folded(**deal: Any) -> Document:

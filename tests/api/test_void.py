@@ -15,28 +15,13 @@ from hypothesis import strategies as st
 
 from service.api import create_app
 from service.keys import development_keys, read_keys
+from tests.support.http import ask
 
 Document = dict[str, Any]
 SETTLE, VOID, STEP, VERIFY = (f"/v1/rounds/{verb}" for verb in ("settle", "void", "step", "verify"))
 CARD = re.compile(r"[2-9TJQKA][cdhs]")
 SIGN = read_keys(development_keys()).signer.sign
 suite = settings(max_examples=40, derandomize=True, deadline=None, database=None)
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[FlaskClient]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("KEYS_FILE", "KEYS", "PRODUCTION"):
-            patch.delenv(name, raising=False)
-        yield create_app().test_client()
-
-
-def ask(client: FlaskClient, path: str, body: Document) -> Document:
-    answer = client.post(path, json=body)
-    assert answer.status_code == 200, answer.text
-    document = answer.get_json()
-    assert isinstance(document, dict)
-    return document
 
 
 def example(**members: Any) -> Document:

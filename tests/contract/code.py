@@ -97,11 +97,11 @@ _STATED: Final[Mapping[str, Callable[[Any, str], Any]]] = {
 
 
 def demanded(field: Any) -> Schema:
-    """What a field demands. Raises ``NotImplementedError`` for a kind of field that is new here."""
+    """What a field demands. Raises ``TypeError`` for a kind of field that is new here."""
     for kind, schema in _DEMANDED.items():
         if isinstance(field, kind):
             return schema(field)
-    raise NotImplementedError(type(field))
+    raise TypeError(f"{type(field)} is new: say what it demands")
 
 
 def demanded_body(body: Body) -> Schema:

@@ -10,7 +10,6 @@ from flask.testing import FlaskClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.api import create_app
 from service.fairness.deal import Beacon, SeedDeal
 from service.game.cards import card_codes
 
@@ -18,14 +17,6 @@ Document = dict[str, Any]
 SEED = "00ffa5c3" * 8
 SOURCE, VALUE = "drand quicknet, round 1234567", "C0FFEE" * 10
 suite = settings(max_examples=100, derandomize=True, deadline=None, database=None)
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[FlaskClient]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("KEYS_FILE", "KEYS", "PRODUCTION"):
-            patch.delenv(name, raising=False)
-        yield create_app().test_client()
 
 
 def body(beacon: Any = None, **deal: Any) -> Document:
