@@ -7,7 +7,6 @@ are ``OKP``/``Ed25519``, sealing keys ``oct`` of 256 bits.
 
 import json
 import os
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, Final, NamedTuple, get_args
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from joserfc.errors import JoseError
 from joserfc.jwk import JWKRegistry, OctKey, OKPKey
+from joserfc.util import urlsafe_b64encode
 
 from service.certificate.jws import KeyStatus, Signer, VerificationKey, signer
 from service.fairness.sealing import Sealer
@@ -140,7 +140,7 @@ def _import_key(entry: Any, *, private: bool) -> OKPKey | OctKey:
     elif not isinstance(key, OKPKey) or key.curve_name != "Ed25519":
         raise ValueError("a signing key is kty OKP, crv Ed25519")
     elif isinstance(key.private_key, Ed25519PrivateKey):
-        public = urlsafe_b64encode(key.private_key.public_key().public_bytes_raw()).rstrip(b"=").decode()
+        public = urlsafe_b64encode(key.private_key.public_key().public_bytes_raw()).decode()
         if entry["x"] != public:
             raise ValueError("d and x do not belong together")
     if entry.get("kid", key.thumbprint()) != key.thumbprint():
@@ -207,12 +207,12 @@ def _new_key(kind: str, status: str) -> dict[str, Any]:
 
 
 def _key(kind: str, status: str, secret: bytes) -> dict[str, Any]:
-    encoded = urlsafe_b64encode(secret).rstrip(b"=").decode()
+    encoded = urlsafe_b64encode(secret).decode()
     if kind == "oct":
         members: dict[str, Any] = {"kty": "oct", "k": encoded}
     else:
         public = Ed25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
-        x = urlsafe_b64encode(public).rstrip(b"=").decode()
+        x = urlsafe_b64encode(public).decode()
         members = {"kty": "OKP", "crv": "Ed25519", "x": x, "d": encoded}
     return {**members, "kid": JWKRegistry.import_key(members).thumbprint(), "status": status}
 

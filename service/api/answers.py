@@ -12,6 +12,7 @@ from flask import Flask, Response, current_app, request
 
 from service import __version__
 from service.api import verify
+from service.api.problems import Problem
 from service.integrity import FileCheck, Integrity
 from service.keys import Keys, configured_keys
 from service.observability import metrics
@@ -67,6 +68,13 @@ def with_etag(answer: Response, etag: str) -> Response:
         answer.set_data(b"")
         answer.headers.pop("Content-Digest", None)
     return answer
+
+
+def require_integrity() -> None:
+    """Raise ``Problem`` (503) where a file that decides outcomes is not that of the release."""
+    if not deployment().integrity.intact:
+        detail = "files that decide outcomes are not those of the release: see /v1/integrity"
+        raise Problem("integrity-lost", detail)
 
 
 def deployment() -> Deployment:

@@ -6,8 +6,7 @@ from typing import Final
 from flask import Blueprint, Response
 
 import service
-from service.api.answers import deployment, json_answer, with_etag
-from service.api.problems import Problem
+from service.api.answers import deployment, json_answer, require_integrity, with_etag
 from service.files import shipped
 from service.observability import metrics
 from service.rounds import ENGINE
@@ -29,10 +28,7 @@ def livez() -> Response:
 @blueprint.get("/readyz")
 def readyz() -> Response:
     """The process can settle: rulesets, keys and tables are loaded, and no file was altered."""
-    if not deployment().integrity.intact:
-        raise Problem(
-            "integrity-lost", "files that decide outcomes are not those of the release: see /v1/integrity"
-        )
+    require_integrity()
     return json_answer({"status": "ready"})
 
 

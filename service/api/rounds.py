@@ -4,8 +4,7 @@ from typing import Any
 
 from flask import Blueprint, Response, g, request
 
-from service.api.answers import deployment, json_answer
-from service.api.problems import Problem
+from service.api.answers import deployment, json_answer, require_integrity
 from service.api.schemas import ROUND, VOID, load
 from service.api.strict_json import MAX_BODY, read_json
 from service.api.verification import verify_shown
@@ -15,12 +14,7 @@ from service.rounds import RoundRequest, settle_request, unsealed, view_request,
 blueprint = Blueprint("rounds", __name__, url_prefix="/v1/rounds")
 
 
-@blueprint.before_request
-def _refuse_without_integrity() -> None:
-    if not deployment().integrity.intact:
-        raise Problem(
-            "integrity-lost", "files that decide outcomes are not those of the release: see /v1/integrity"
-        )
+blueprint.before_request(require_integrity)
 
 
 @blueprint.post("/settle")

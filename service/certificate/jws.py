@@ -4,7 +4,6 @@ Nothing in a certificate depends on the clock or on chance: the same outcome und
 same certificate, byte for byte.
 """
 
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
@@ -14,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import OKPKey
+from joserfc.util import urlsafe_b64encode
 
 from service.certificate.canonical import canonical_bytes, check_canonical
 
@@ -80,13 +80,13 @@ class Signer:
     def sign(self, payload: bytes) -> str:
         """The compact JWS over a payload."""
         # By hand, since the header never changes: half the time of the library, whose reader checks it.
-        signed = self.header + b"." + urlsafe_b64encode(payload).rstrip(b"=")
-        return (signed + b"." + urlsafe_b64encode(self.private.sign(signed)).rstrip(b"=")).decode()
+        signed = self.header + b"." + urlsafe_b64encode(payload)
+        return (signed + b"." + urlsafe_b64encode(self.private.sign(signed))).decode()
 
 
 def signer(private: Ed25519PrivateKey, key: VerificationKey) -> Signer:
     """A signer for a private key whose public half is ``key``."""
-    return Signer(private, urlsafe_b64encode(canonical_bytes(_header(key))).rstrip(b"="))
+    return Signer(private, urlsafe_b64encode(canonical_bytes(_header(key))))
 
 
 def certify(document: dict[str, Any], signer: Signer) -> dict[str, Any]:
