@@ -55,7 +55,7 @@ def json_answer(document: Any) -> Response:
         body = orjson.dumps(document)
     except TypeError:  # orjson knows 64 bits, and a claimed outcome that is quoted may hold longer numbers
         body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-    answer = Response(body, mimetype="application/json")
+    answer = Response(body, content_type="application/json")
     answer.headers["Content-Digest"] = f"sha-256=:{b64encode(sha256(body).digest()).decode()}:"
     return answer
 

@@ -16,13 +16,9 @@ blueprint = Blueprint("fairness", __name__, url_prefix="/v1/fairness")
 @blueprint.post("/seeds")
 def seeds() -> Response:
     """A new server seed from the operating system's generator, sealed on request, and its commitment (R5)."""
-    wish = load(NEW_SEED, read_json(request))
+    sealed = load(NEW_SEED, read_json(request))
     seed = secrets.token_bytes(SERVER_SEED_BYTES)
-    shown = (
-        {"sealed_seed": deployment().keys.sealer.seal(seed)}
-        if wish["sealed"]
-        else {"server_seed": seed.hex()}
-    )
+    shown = {"sealed_seed": deployment().keys.sealer.seal(seed)} if sealed else {"server_seed": seed.hex()}
     answer = json_answer({**shown, "commitment": commitment(seed)})
     answer.headers["Cache-Control"] = "no-store"
     return answer

@@ -4,7 +4,7 @@ from typing import Any
 
 from flask import Blueprint, Response, g, request
 
-from service.api.answers import deployment, json_answer, require_integrity
+from service.api.answers import Deployment, deployment, json_answer, require_integrity
 from service.api.schemas import ROUND, VOID, load
 from service.api.strict_json import MAX_BODY, read_json
 from service.api.verification import verify_shown
@@ -20,7 +20,8 @@ blueprint.before_request(require_integrity)
 @blueprint.post("/settle")
 def settle() -> Response:
     """Replay a complete round and answer its outcome, certified."""
-    return _certified(settle_request(_round_request(), deployment().rulesets))
+    here = deployment()
+    return _certified(settle_request(_round_request(here), here.rulesets), here)
 
 
 @blueprint.post("/void")
@@ -28,13 +29,14 @@ def void() -> Response:
     """Break a round off where it stands: every stake returns, certified."""
     here = deployment()
     round_request, reason = load(VOID, read_json(request))
-    return _certified(void_request(unsealed(round_request, here.keys.sealer), reason, here.rulesets))
+    return _certified(void_request(unsealed(round_request, here.keys.sealer), reason, here.rulesets), here)
 
 
 @blueprint.post("/step")
 def step() -> Response:
     """Replay the actions so far and answer what may be seen and done next."""
-    return json_answer(view_request(_round_request(), deployment().rulesets))
+    here = deployment()
+    return json_answer(view_request(_round_request(here), here.rulesets))
 
 
 @blueprint.post("/verify")
@@ -44,10 +46,10 @@ def verify() -> Response:
     return json_answer(verify_shown(read_json(request, 4 * MAX_BODY), here.rulesets, here.keys))
 
 
-def _round_request() -> RoundRequest:
-    return unsealed(load(ROUND, read_json(request)), deployment().keys.sealer)
+def _round_request(here: Deployment) -> RoundRequest:
+    return unsealed(load(ROUND, read_json(request)), here.keys.sealer)
 
 
-def _certified(outcome: dict[str, Any]) -> Response:
+def _certified(outcome: dict[str, Any], here: Deployment) -> Response:
     g.answered_round = outcome["ruleset"]["id"], outcome["status"]
-    return json_answer(certify(outcome, deployment().keys.signer))
+    return json_answer(certify(outcome, here.keys.signer))

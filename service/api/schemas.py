@@ -1,15 +1,15 @@
-"""What request bodies look like: marshmallow schemas, built once, that turn JSON into the engine's records.
+"""What request bodies look like: marshmallow fields, built once, that turn JSON into the engine's records.
 
-Bodies are flat schemas. Boxes, actions, deal and table are read by ``Record``, one pass a record: a nested
-marshmallow schema costs about 17 µs an object, which a round with four boxes would pay twenty times.
+A body and every object in it is read by ``Record``, one pass an object: a nested marshmallow schema costs
+about 17 µs an object, which a round with four boxes would pay twenty times.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from itertools import islice
-from typing import Any, ClassVar, Final, cast, get_args
+from typing import Any, Final, get_args
 
-from marshmallow import Schema, ValidationError, post_load
+from marshmallow import ValidationError
 
 from service.api.problems import invalid_request
 from service.certificate.canonical import Uncanonical, canonical_bytes, check_canonical
@@ -17,6 +17,7 @@ from service.fairness.deal import Beacon, DeckDeal, SeedDeal
 from service.fairness.sealing import SealedDeal
 from service.fairness.shuffle import MAX_CLIENT_SEED_BYTES, MAX_NONCE
 from service.fields import (
+    NULL,
     REQUIRED,
     Cards,
     Choice,
@@ -50,9 +51,7 @@ _BEACON_VALUE: Final = re.compile(r"[0-9A-Fa-f]{32,128}")
 class Hex256(Value):
     """256 bits as 64 hex digits in either case, kept in lower case."""
 
-    def _deserialize(
-        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
-    ) -> str:
+    def read(self, value: Any) -> str:
         if type(value) is not str:
             raise wrong("type", f"must be a text of 64 hex digits; got {json_type(value)}")
         if not _HEX_256.fullmatch(value):
@@ -63,9 +62,7 @@ class Hex256(Value):
 class BeaconValue(Value):
     """A beacon's value: 32 to 128 hex digits in either case, kept in lower case."""
 
-    def _deserialize(
-        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
-    ) -> str:
+    def read(self, value: Any) -> str:
         if type(value) is not str or not _BEACON_VALUE.fullmatch(value):
             raise wrong("hex", "must be the beacon's value as a text of 32 to 128 hex digits")
         return value.lower()
@@ -74,10 +71,8 @@ class BeaconValue(Value):
 class Printable(Text):
     """A text of printable ASCII characters."""
 
-    def _deserialize(
-        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
-    ) -> str:
-        text: str = super()._deserialize(value, attr, data, **kwargs)
+    def read(self, value: Any) -> str:
+        text: str = super().read(value)
         if not (text.isascii() and text.isprintable()):
             raise wrong("characters", "must consist of printable ASCII characters")
         return text
@@ -99,10 +94,8 @@ class ClientSeed(Text):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(0, MAX_CLIENT_SEED_BYTES, **kwargs)
 
-    def _deserialize(
-        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
-    ) -> str:
-        text: str = super()._deserialize(value, attr, data, **kwargs)
+    def read(self, value: Any) -> str:
+        text: str = super().read(value)
         try:
             size = len(text.encode())
         except UnicodeEncodeError:  # from a command line in another encoding; JSON was checked before
@@ -113,35 +106,45 @@ class ClientSeed(Text):
 
 
 class Record(Value):
-    """A flat JSON object, read in one pass into a record; members that it does not have are refused."""
+    """A flat JSON object, read in one pass into a record; members that it does not have are refused.
+
+    ``make`` gets each member under its name, or under the ``attribute`` that its field names.
+    """
 
     def __init__(self, members: Mapping[str, Value], make: Callable[..., Any], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.members = dict(members)
         self.make = make
+        self._readers = {name: (member.attribute or name, member.read) for name, member in members.items()}
+        self._required = {self._readers[name][0] for name, member in members.items() if member.required}
 
-    def _deserialize(
-        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
-    ) -> Any:
+    def read(self, value: Any) -> Any:
         if type(value) is not dict:
             raise wrong("type", f"must be an object; got {json_type(value)}")
         read: dict[str, Any] = {}
-        errors: dict[str, Any] = {}
+        try:
+            for name, given in value.items():
+                attribute, reader = self._readers[name]
+                read[attribute] = reader(given)
+        except (KeyError, ValidationError):
+            raise ValidationError(self.faults(value)) from None
+        if not self._required <= read.keys():
+            raise ValidationError(self.faults(value))
+        return self.make(**read)
+
+    def faults(self, value: dict[str, Any]) -> dict[str, Any]:
+        """All that is wrong with an object, in the order of the members."""
+        faults: dict[str, Any] = {}
         for name, member in self.members.items():
             if name in value:
                 try:
-                    read[name] = member._deserialize(value[name], name, value)
+                    member.read(value[name])
                 except ValidationError as error:
-                    errors[name] = error.messages
+                    faults[name] = error.messages if value[name] is not None or member.required else [NULL]
             elif member.required:
-                errors[name] = [REQUIRED]
-        if errors or len(read) < len(value):
-            unknown = (name for name in value if name not in self.members)
-            errors |= {
-                name: [unknown_member(name, list(self.members))] for name in islice(unknown, MAX_UNKNOWN)
-            }
-            raise ValidationError(errors)
-        return self.make(**read)
+                faults[name] = [REQUIRED]
+        unknown = islice((name for name in value if name not in self.members), MAX_UNKNOWN)
+        return faults | {name: [unknown_member(name, list(self.members))] for name in unknown}
 
 
 class OneOf(Value):
@@ -154,12 +157,10 @@ class OneOf(Value):
         self.shapes = dict(shapes)
         self.choose = choose
 
-    def _deserialize(
-        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
-    ) -> Any:
+    def read(self, value: Any) -> Any:
         if type(value) is not dict:
             raise wrong("type", f"must be an object; got {json_type(value)}")
-        return self.shapes[self.choose(value)]._deserialize(value, attr, data)
+        return self.shapes[self.choose(value)].read(value)
 
 
 class Items(Value):
@@ -171,23 +172,24 @@ class Items(Value):
         self.minimum = minimum
         self.maximum = maximum
 
-    def _deserialize(
-        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
-    ) -> tuple[Any, ...]:
+    def read(self, value: Any) -> tuple[Any, ...]:
         if type(value) is not list:
             raise wrong("type", f"must be an array; got {json_type(value)}")
         if not self.minimum <= len(value) <= self.maximum:
             raise wrong("length", f"must hold {self.minimum} to {self.maximum} items; got {len(value)}")
-        read = []
-        errors: dict[int, Any] = {}
+        try:
+            return tuple(map(self.item.read, value))
+        except ValidationError:
+            raise ValidationError(self._faults(value)) from None
+
+    def _faults(self, value: list[Any]) -> dict[int, Any]:
+        faults: dict[int, Any] = {}
         for index, item in enumerate(value):
             try:
-                read.append(self.item._deserialize(item, None, None))
+                self.item.read(item)
             except ValidationError as error:
-                errors[index] = error.messages
-        if errors:
-            raise ValidationError(errors)
-        return tuple(read)
+                faults[index] = error.messages
+        return faults
 
 
 class Context(Value):
@@ -196,9 +198,7 @@ class Context(Value):
     Outcomes are signed over their canonical bytes, in which a fraction has no one spelling.
     """
 
-    def _deserialize(
-        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
-    ) -> Any:
+    def read(self, value: Any) -> Any:
         if type(value) is not dict:
             raise wrong("type", f"must be an object; got {json_type(value)}")
         try:
@@ -218,9 +218,7 @@ class Context(Value):
 class AnyObject(Value):
     """A JSON object whose members are not looked at here."""
 
-    def _deserialize(
-        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
-    ) -> Any:
+    def read(self, value: Any) -> Any:
         if type(value) is not dict:
             raise wrong("type", f"must be an object; got {json_type(value)}")
         return value
@@ -256,14 +254,6 @@ def _deck_deal(deck: tuple[int, ...]) -> DeckDeal:
     return DeckDeal(deck)
 
 
-def _box_stake(box: int, **members: Any) -> BoxStake:
-    return BoxStake(box, **members)
-
-
-def _action(box: int, action: ActionName, **details: Any) -> Action:
-    return Action(box, action, **details)
-
-
 DEAL: Final = OneOf(
     {
         "seed": Record({"server_seed": SEEDS["server_seed"], **_CHOICES}, _seed_deal),
@@ -273,17 +263,17 @@ DEAL: Final = OneOf(
     choose=lambda deal: "deck" if "deck" in deal else "sealed" if "sealed_seed" in deal else "seed",
     required=True,
 )
-TABLE: Final = Record({name: Whole(1, MAX_AMOUNT) for name in Table._fields}, Table, load_default=Table())
+TABLE: Final = Record({name: Whole(1, MAX_AMOUNT) for name in Table._fields}, Table)
 BOXES: Final = Items(
     Record(
         {
-            "box": Whole(1, MAX_BOXES, required=True),
+            "box": Whole(1, MAX_BOXES, required=True, attribute="number"),
             "ante": Whole(1, MAX_AMOUNT, required=True),
             "bonus": Whole(0, MAX_AMOUNT),
             "blind": Flag(),
             "player": Text(1, 64),
         },
-        _box_stake,
+        BoxStake,
     ),
     1,
     MAX_BOXES,
@@ -293,23 +283,24 @@ BOXES: Final = Items(
 
 def _action_record(*names: str, **members: Value) -> Record:
     return Record(
-        {"box": Whole(1, MAX_BOXES, required=True), "action": Choice(names, required=True), **members},
-        _action,
+        {
+            "box": Whole(1, MAX_BOXES, required=True),
+            "action": Choice(names, required=True, attribute="name"),
+            **members,
+        },
+        Action,
     )
 
 
 _PLAIN: Final = _action_record("buy_sixth", "bet", "fold", "take_ante", "buy_game")
-_ACTION_NAME: Final = Choice(get_args(ActionName))
+_ACTION_NAMES: Final = Record({"action": Choice(get_args(ActionName), required=True)}, dict)
 
 
 def _action_shape(action: dict[str, Any]) -> str:
-    if "action" not in action:
-        raise ValidationError({"action": [REQUIRED]})
-    try:
-        name: str = _ACTION_NAME._deserialize(action["action"], None, None)
-    except ValidationError as error:
-        raise ValidationError({"action": error.messages}) from None
-    return name
+    name = action.get("action")
+    if type(name) is str and name in ACTION.shapes:
+        return name
+    raise ValidationError(_ACTION_NAMES.faults({"action": name} if "action" in action else {}))
 
 
 ACTION: Final = OneOf(
@@ -323,117 +314,48 @@ ACTION: Final = OneOf(
 ACTIONS: Final = Items(ACTION, 0, MAX_ACTIONS, required=True)
 
 
-class Body(Schema):
-    """A request body. ``make`` turns the members read into what the view works with."""
-
-    make: ClassVar[Callable[..., Any]] = dict
-
-    @post_load
-    def _made(self, members: dict[str, Any], **_: Any) -> Any:
-        return type(self).make(**members)
-
-    def handle_error(self, error: ValidationError, data: Any, *, many: bool, **_: Any) -> None:
-        """Put the faults in the body's own order, with a cure for each unknown member."""
-        faults = cast(dict[str, Any], error.messages)
-        unknown = islice((name for name in data if name not in self.fields), MAX_UNKNOWN)
-        error.messages = {
-            **{name: faults[name] for name in self.fields if name in faults},
-            **{name: [unknown_member(name, list(self.fields))] for name in unknown},
-        }
-
-
-class Part(Value):
-    """A body within a body."""
-
-    def __init__(self, schema: Body, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.schema = schema
-
-    def _deserialize(
-        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any
-    ) -> Any:
-        if type(value) is not dict:
-            raise wrong("type", f"must be an object; got {json_type(value)}")
-        return self.schema.load(value)
+def _is_sealed(sealed: bool = False) -> bool:
+    return sealed
 
 
 def _void(reason: str, **members: Any) -> tuple[RoundRequest, str]:
     return RoundRequest(**members), reason
 
 
-class RoundBody(Body):
-    """A round with the actions so far."""
+_ROUND: Final[Mapping[str, Value]] = {
+    "ruleset": Text(1, MAX_NAME, required=True),
+    "deal": DEAL,
+    "table": TABLE,
+    "boxes": BOXES,
+    "actions": ACTIONS,
+    "context": Context(),
+}
+ROUND: Final = Record(_ROUND, RoundRequest)
+"""A round with the actions so far."""
+VOID: Final = Record({**_ROUND, "reason": Printable(1, 200, required=True)}, _void)
+"""A round to break off, with the actions so far and the reason."""
+CLAIM: Final = Record({"request": ROUND, "outcome": AnyObject(required=True), "server_seed": Hex256()}, dict)
+"""An outcome that somebody shows, and the request behind it; without one, the outcome tells it.
 
-    make: ClassVar[Callable[..., Any]] = RoundRequest
-    ruleset = Text(1, MAX_NAME, required=True)
-    deal = DEAL
-    table = TABLE
-    boxes = BOXES
-    actions = ACTIONS
-    context = Context(load_default=None, allow_none=False)
-
-
-class VoidBody(RoundBody):
-    """A round to break off, with the actions so far and the reason."""
-
-    make = _void
-    reason = Printable(1, 200, required=True)
-
-
-class ClaimBody(Body):
-    """An outcome that somebody shows, and the request behind it; without one, the outcome tells it.
-
-    ``server_seed`` is needed where neither reveals it.
-    """
-
-    request = Part(RoundBody())
-    outcome = AnyObject(required=True)
-    server_seed = Hex256()
-
-
-class CertificateBody(Body):
-    """A certificate, with the server seed where the outcome did not reveal it."""
-
-    certificate = Text(1, MAX_CERTIFICATE, required=True)
-    server_seed = Hex256()
+``server_seed`` is needed where neither reveals it.
+"""
+CERTIFICATE: Final = Record(
+    {"certificate": Text(1, MAX_CERTIFICATE, required=True), "server_seed": Hex256()}, dict
+)
+"""A certificate, with the server seed where the outcome did not reveal it."""
+EVALUATE: Final = Record(
+    {"ruleset": Text(1, MAX_NAME, required=True), "cards": Cards(5, 6, required=True)}, dict
+)
+"""A hand and the ruleset that pays it."""
+DECK: Final = Record(SEEDS, _seed_deal)
+"""The seeds of a deck."""
+NEW_SEED: Final = Record({"sealed": Flag()}, _is_sealed)
+"""A wish for a new seed: whether sealed."""
 
 
-class EvaluateBody(Body):
-    """A hand and the ruleset that pays it."""
-
-    ruleset = Text(1, MAX_NAME, required=True)
-    cards = Cards(5, 6, required=True)
-
-
-class DeckBody(Body):
-    """The seeds of a deck."""
-
-    make = _seed_deal
-    server_seed = SEEDS["server_seed"]
-    client_seed = SEEDS["client_seed"]
-    nonce = SEEDS["nonce"]
-
-
-class SeedsBody(Body):
-    """A wish for a new seed, in the clear or sealed."""
-
-    sealed = Flag(load_default=False)
-
-
-ROUND: Final = RoundBody()
-VOID: Final = VoidBody()
-CLAIM: Final = ClaimBody()
-CERTIFICATE: Final = CertificateBody()
-EVALUATE: Final = EvaluateBody()
-DECK: Final = DeckBody()
-NEW_SEED: Final = SeedsBody()
-
-
-def load(schema: Schema, body: Any) -> Any:
-    """What a schema makes of a body. Raises ``Problem`` (422) with every fault and its pointer."""
-    if type(body) is not dict:
-        raise invalid_request([Wrong("type", f"must be an object; got {json_type(body)}")])
+def load(body: Record, document: Any) -> Any:
+    """What a body makes of a JSON document. Raises ``Problem`` (422) with every fault and its pointer."""
     try:
-        return schema.load(body)
+        return body.read(document)
     except ValidationError as error:
         raise invalid_request(error.messages) from None

@@ -23,21 +23,22 @@ def read_json(request: Request, limit: int = MAX_BODY) -> Any:
     Raises ``Problem``: 411 without a length, 413 over the limit, 415 for another content type or an encoded
     body, 400 for what is not JSON in UTF-8 or is ambiguous.
     """
-    if (
+    if request.environ.get("CONTENT_TYPE") != "application/json" and (
         request.mimetype != "application/json"
         or request.mimetype_params.get("charset", "utf-8").lower() != "utf-8"
     ):
         got = request.content_type or "no Content-Type"
         raise Problem("unsupported-media-type", f"send Content-Type: application/json; got {got[:100]}")
-    if request.content_encoding:
+    if request.environ.get("HTTP_CONTENT_ENCODING"):
         raise Problem("unsupported-media-type", "send the body without Content-Encoding")
-    if request.content_length is None:
+    length = request.content_length
+    if length is None:
         raise Problem("length-required", "send the body with a Content-Length, not chunked")
-    if request.content_length > limit:
-        raise Problem("body-too-large", f"the body has {request.content_length} bytes, the limit is {limit}")
+    if length > limit:
+        raise Problem("body-too-large", f"the body has {length} bytes, the limit is {limit}")
     body = request.get_data(cache=False)
-    if len(body) != request.content_length:
-        raise Problem("bad-request", f"the body ended after {len(body)} of {request.content_length} bytes")
+    if len(body) != length:
+        raise Problem("bad-request", f"the body ended after {len(body)} of {length} bytes")
     return parse_json(body)
 
 

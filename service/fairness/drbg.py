@@ -15,14 +15,17 @@ class HmacDrbg:
         self._set_key(bytes(32))
         self._value = b"\x01" * 32
         self._update(entropy_input + nonce + personalization_string)
+        self._spent = False
 
     def generate(self, size: int) -> bytes:
         """One Generate call: the next ``size`` bytes, then the update of the state."""
+        if self._spent:
+            self._update(b"")
+        self._spent = True  # the update that ends this call is made by the next one: most decks need one call
         output = b""
         while len(output) < size:
             self._value = self._hmac(self._value)
             output += self._value
-        self._update(b"")
         return output[:size]
 
     def _update(self, provided_data: bytes) -> None:

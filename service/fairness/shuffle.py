@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from hashlib import sha256
+from itertools import chain, repeat
 from typing import Final, NamedTuple
 
 from service.fairness.drbg import HmacDrbg
@@ -12,6 +13,7 @@ MAX_CLIENT_SEED_BYTES: Final = 128
 SERVER_SEED_BYTES: Final = 32
 
 _GENERATE_BYTES: Final = 128
+_STEPS: Final = tuple((n - 1, n, 256 - 256 % n) for n in range(52, 1, -1))
 _DOMAIN: Final = b"russian-poker/deal/v1\x00"
 
 
@@ -43,16 +45,14 @@ def shuffled_deck(
     """
     stream = _byte_stream(server_seed, client_seed, nonce)
     deck = list(FRESH_DECK)
-    for i in range(51, 0, -1):
-        n = i + 1
-        limit = 256 - 256 % n
-        rejected = []
+    for i, n, limit in _STEPS:
+        rejected: tuple[int, ...] = ()
         while (byte := next(stream)) >= limit:
-            rejected.append(byte)
+            rejected += (byte,)
         j = byte % n
         deck[i], deck[j] = deck[j], deck[i]
         if log is not None:
-            log.append(Draw(i, tuple(rejected), byte, j))
+            log.append(Draw(i, rejected, byte, j))
     return tuple(deck)
 
 
@@ -68,5 +68,4 @@ def _byte_stream(server_seed: bytes, client_seed: str, nonce: int) -> Iterator[i
     if not 0 <= nonce <= MAX_NONCE:
         raise MalformedSeed(f"the nonce must be from 0 to {MAX_NONCE}; got {nonce}")
     drbg = HmacDrbg(server_seed, nonce.to_bytes(8, "big"), _DOMAIN + client_bytes)
-    while True:
-        yield from drbg.generate(_GENERATE_BYTES)
+    return chain.from_iterable(map(drbg.generate, repeat(_GENERATE_BYTES)))

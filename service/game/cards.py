@@ -40,20 +40,31 @@ def parse_cards(codes: Iterable[object]) -> tuple[int, ...]:
 
     Raises ``MalformedCard`` for a text that is no code and for a card that is named twice.
     """
-    cards: dict[int, None] = {}
-    for index, code in enumerate(codes):
-        card = _CARDS.get(code) if isinstance(code, str) else None
-        if card is None:
-            raise MalformedCard(f"{code!r} is no card; {_cure(code)}", index)
-        if card in cards:
-            raise MalformedCard(f"{code} stands twice; the deck has one of each card", index)
-        cards[card] = None
-    return tuple(cards)
+    codes = tuple(codes)
+    try:
+        cards = tuple(map(_CARDS.__getitem__, codes))  # type: ignore[arg-type]
+    except (KeyError, TypeError):
+        raise _malformed(codes) from None
+    if len(set(cards)) < len(cards):
+        raise _malformed(codes)
+    return cards
 
 
 def card_codes(cards: Sequence[int]) -> list[str]:
     """Codes of the cards, in the same order."""
-    return [CODES[card] for card in cards]
+    return list(map(CODES.__getitem__, cards))
+
+
+def _malformed(codes: Sequence[object]) -> MalformedCard:
+    """The first fault of a list that has one."""
+    index = next(index for index, code in enumerate(codes) if not _is_code(code) or code in codes[:index])
+    if _is_code(codes[index]):
+        return MalformedCard(f"{codes[index]} stands twice; the deck has one of each card", index)
+    return MalformedCard(f"{codes[index]!r} is no card; {_cure(codes[index])}", index)
+
+
+def _is_code(code: object) -> bool:
+    return isinstance(code, str) and code in _CARDS
 
 
 def _cure(code: object) -> str:

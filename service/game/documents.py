@@ -10,7 +10,7 @@ from service.game.cards import CODES, card_codes
 from service.game.hands import GAME_FLOOR, evaluate, kickers, main_and_second
 from service.game.round import Action, Box, LegalAction, Round
 from service.game.ruleset import Limits, Ruleset
-from service.game.settlement import SettledBet, SettledBox, settle
+from service.game.settlement import SettledBox, settle
 
 Document = dict[str, Any]
 
@@ -103,14 +103,15 @@ def limits_document(limits: Limits) -> Document:
 
 
 def _totals(boxes: Sequence[Document]) -> Document:
-    return {name: sum(box[name] for box in boxes) for name in ("staked", "returned", "net")}
+    return {name: sum([box[name] for box in boxes]) for name in ("staked", "returned", "net")}
 
 
 _LIMITS: Final = ("min_stake", "max_stake", "max_payout")
 
 
 def _dealer(state: Round) -> Document:
-    shown, final = evaluate(state.dealer), evaluate(state.dealer_final)
+    shown = evaluate(state.dealer)
+    final = evaluate(state.dealer_final) if state.draws else shown
     return {
         "dealt": card_codes(state.dealer),
         "kind": shown.main,
@@ -130,9 +131,9 @@ def _box_head(box: Box) -> Document:
 
 
 def _settled_box(settled: SettledBox) -> Document:
-    box, hand = settled.box, settled.hand
-    staked = sum(bet.stake for bet in settled.bets)
-    returned = sum(bet.returned.amount for bet in settled.bets)
+    box, hand, result, bets = settled
+    staked = sum([bet["stake"] for bet in bets])
+    returned = sum([bet["returned"] for bet in bets])
     return {
         **_box_head(box),
         "dealt": card_codes(box.dealt),
@@ -140,20 +141,12 @@ def _settled_box(settled: SettledBox) -> Document:
         "main": hand.main,
         "second": hand.second,
         "odds": hand.odds,
-        "result": settled.result,
-        "bets": [_settled_bet(bet) for bet in settled.bets],
+        "result": result,
+        "bets": bets,
         "staked": staked,
         "returned": returned,
         "net": returned - staked,
     }
-
-
-def _settled_bet(bet: SettledBet) -> Document:
-    amount, clause, reason, odds = bet.returned
-    document: Document = {"name": bet.name, "stake": bet.stake, "returned": amount, "net": bet.net}
-    if odds is not None:
-        document["odds"] = odds
-    return {**document, "clause": clause, "reason": reason}
 
 
 def _box_view(state: Round, place: int) -> Document:

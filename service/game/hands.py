@@ -104,7 +104,9 @@ def kickers(cards: Sequence[int], main: Combination | None) -> tuple[int, ...]:
 # the sum over a hand tells how often each rank and each suit occurs.
 _RANK_BITS: Final = 31
 _RANK_MASK: Final = (1 << _RANK_BITS) - 1
-_KEYS: Final = tuple(5 ** rank(card) + (1 << _RANK_BITS + 3 * suit(card)) for card in FRESH_DECK)
+_KEY_OF: Final = tuple(
+    5 ** rank(card) + (1 << _RANK_BITS + 3 * suit(card)) for card in FRESH_DECK
+).__getitem__
 _FLUSH_SUITS: Final = {
     (5 << 3 * flush) + (others << 3 * other) for flush in range(4) for other in range(4) for others in (0, 1)
 }
@@ -120,9 +122,7 @@ _WHEEL: Final = (ACE, 3, 2, 1, 0)
 
 def _table_key(cards: Sequence[int]) -> int:
     """Sum of the cards' keys; without the suits where they make no flush."""
-    key = 0
-    for card in cards:
-        key += _KEYS[card]
+    key: int = sum(map(_KEY_OF, cards))
     return key if key >> _RANK_BITS in _FLUSH_SUITS else key & _RANK_MASK
 
 

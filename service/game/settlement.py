@@ -1,7 +1,7 @@
 """What every stake of a finished round gets back, and why (clauses S1 to S9). Minor units throughout."""
 
 from collections.abc import Callable, Mapping
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from service.game.hands import GAME_FLOOR, KINDS, Evaluation, Kind, evaluate
 from service.game.round import BetName, Box, Round
@@ -10,26 +10,10 @@ from service.game.ruleset import GamePurchase, Hand, Ruleset
 Result: TypeAlias = Literal["win", "lose", "push", "no_game", "fold"]
 
 
-class Return(NamedTuple):
-    """What a stake gets back, by which clause and why; ``odds`` where a table of odds paid it."""
-
-    amount: int
-    clause: str
-    reason: str
-    odds: int | None = None
-
-
-class SettledBet(NamedTuple):
-    """One stake and its fate."""
-
-    name: BetName
-    stake: int
-    returned: Return
-
-    @property
-    def net(self) -> int:
-        """What the player gained on the stake, or lost where negative."""
-        return self.returned.amount - self.stake
+SettledBet: TypeAlias = dict[str, Any]
+"""One stake as an outcome shows it: ``name``, ``stake``, what is ``returned``, the ``net`` that the player
+gained or, where negative, lost; ``odds`` where a table of odds paid; ``clause`` and ``reason``.
+"""
 
 
 class SettledBox(NamedTuple):
@@ -38,7 +22,7 @@ class SettledBox(NamedTuple):
     box: Box
     hand: Hand
     result: Result
-    bets: tuple[SettledBet, ...]
+    bets: list[SettledBet]
 
 
 class UnfinishedRound(ValueError):
@@ -61,12 +45,16 @@ class _Meeting(NamedTuple):
     result: Result
 
 
+_Return: TypeAlias = tuple[int, int | None, str, str]
+"""What comes back, the odds where a table of odds paid, the clause and the reason."""
+
+
 def settle(state: Round) -> tuple[SettledBox, ...]:
     """Settle every box of a finished round. Raises ``UnfinishedRound`` before its end."""
     if state.phase != "settled":
         raise UnfinishedRound(state)
     shown = evaluate(state.dealer)
-    final = evaluate(state.dealer_final)
+    final = evaluate(state.dealer_final) if state.draws else shown
     return tuple(_settle_box(state, box, shown, final) for box in state.boxes)
 
 
@@ -76,9 +64,15 @@ def _settle_box(state: Round, box: Box, shown: Evaluation, final: Evaluation) ->
     purchase = ruleset.game_purchase if box.dealer_choice == "buy_game" else None
     result = _result(box, hand, final if purchase else shown)
     meeting = _Meeting(ruleset, state.limits.max_payout, box, hand, shown, purchase, result)
-    bets = tuple(
-        SettledBet(name, stake, _RETURNS[name](stake, meeting)) for name, stake in state.stakes(box).items()
-    )
+    bets: list[SettledBet] = []
+    for name, stake in state.stakes(box).items():
+        returned, odds, clause, reason = _RETURNS[name](stake, meeting)
+        bet: SettledBet = {"name": name, "stake": stake, "returned": returned, "net": returned - stake}
+        if odds is not None:
+            bet["odds"] = odds
+        bet["clause"] = clause
+        bet["reason"] = reason
+        bets.append(bet)
     return SettledBox(box, hand, result, bets)
 
 
@@ -93,30 +87,30 @@ def _result(box: Box, hand: Hand, dealer: Evaluation) -> Result:
     return "win" if hand.strength > dealer.strength else "lose"
 
 
-def _ante(stake: int, meeting: _Meeting) -> Return:
+def _ante(stake: int, meeting: _Meeting) -> _Return:
     ante, purchase, result = f"ante {stake}", meeting.purchase, meeting.result
     if purchase and purchase.price == "the_ante":
-        return Return(0, "S6", f"{ante} is lost: it was the price of the dealer's card")
+        return 0, None, "S6", f"{ante} is lost: it was the price of the dealer's card"
     if result == "no_game" and purchase:
         if purchase.failed_ante == "paid":
-            return Return(2 * stake, "S6", f"{ante} × 1: still no game after the purchase")
-        return Return(stake, "S6", f"{ante} returns unpaid: still no game after the purchase")
+            return 2 * stake, None, "S6", f"{ante} × 1: still no game after the purchase"
+        return stake, None, "S6", f"{ante} returns unpaid: still no game after the purchase"
     if result == "win" and meeting.ruleset.ante_on_win == "paid":
-        return Return(2 * stake, "S4", f"{ante} × 1: the player's hand is higher")
+        return 2 * stake, None, "S4", f"{ante} × 1: the player's hand is higher"
     multiple, clause, reason = _ANTES[result]
-    return Return(multiple * stake, clause, f"{ante} {reason}")
+    return multiple * stake, None, clause, f"{ante} {reason}"
 
 
-def _bet(stake: int, meeting: _Meeting) -> Return:
+def _bet(stake: int, meeting: _Meeting) -> _Return:
     if meeting.result == "win":
         return _won_bet(stake, meeting.hand, meeting.max_payout)
     if meeting.result == "no_game" and meeting.purchase:
-        return Return(stake, "S6", f"bet {stake} returns: still no game after the purchase")
+        return stake, None, "S6", f"bet {stake} returns: still no game after the purchase"
     multiple, clause, reason = _BETS[meeting.result]
-    return Return(multiple * stake, clause, f"bet {stake} {reason}")
+    return multiple * stake, None, clause, f"bet {stake} {reason}"
 
 
-def _won_bet(stake: int, hand: Hand, max_payout: int | None) -> Return:
+def _won_bet(stake: int, hand: Hand, max_payout: int | None) -> _Return:
     """The bet pays the odds on both combinations, up to the maximum payout (S4)."""
     win = stake * hand.odds
     reason = f"bet {stake} × {hand.odds}: {_WORDS[hand.main]}"
@@ -125,10 +119,10 @@ def _won_bet(stake: int, hand: Hand, max_payout: int | None) -> Return:
     if max_payout is not None and win > max_payout:
         reason += f"; {win} capped at the maximum payout {max_payout}"
         win = max_payout
-    return Return(stake + win, "S4", reason, hand.odds)
+    return stake + win, hand.odds, "S4", reason
 
 
-def _bonus(stake: int, meeting: _Meeting) -> Return:
+def _bonus(stake: int, meeting: _Meeting) -> _Return:
     """The bonus goes by the main combination of the box's own cards, whatever the dealer has (S8)."""
     box, terms = meeting.box, meeting.ruleset.bonus
     table: Mapping[Kind, int] = terms.dealt if terms else {}
@@ -143,34 +137,34 @@ def _bonus(stake: int, meeting: _Meeting) -> Return:
             if main == "none"
             else f"{_WORDS[main]} on the {which} pays nothing"
         )
-        return Return(0, "S8", f"bonus {stake} is lost: {why}")
-    return Return(stake * (1 + odds), "S8", f"bonus {stake} × {odds}: {_WORDS[main]} on the {which}", odds)
+        return 0, None, "S8", f"bonus {stake} is lost: {why}"
+    return stake * (1 + odds), odds, "S8", f"bonus {stake} × {odds}: {_WORDS[main]} on the {which}"
 
 
-def _insurance(stake: int, meeting: _Meeting) -> Return:
+def _insurance(stake: int, meeting: _Meeting) -> _Return:
     """The insurance goes by the dealer's hand first shown against the box's final hand (S7)."""
     insurance, shown, terms = f"insurance {stake}", meeting.shown.strength, meeting.ruleset.insurance
     if shown < GAME_FLOOR:
-        return Return(2 * stake, "S7", f"{insurance} × 1: the dealer first showed no game")
+        return 2 * stake, None, "S7", f"{insurance} × 1: the dealer first showed no game"
     if shown > meeting.hand.strength:
-        return Return(stake, "S7", f"{insurance} returns: the dealer's hand is higher")
+        return stake, None, "S7", f"{insurance} returns: the dealer's hand is higher"
     if shown < meeting.hand.strength:
-        return Return(0, "S7", f"{insurance} is lost: the dealer has game and the player's hand is higher")
+        return 0, None, "S7", f"{insurance} is lost: the dealer has game and the player's hand is higher"
     if terms and terms.on_tie == "return":
-        return Return(stake, "S7", f"{insurance} returns: the hands are equal")
-    return Return(0, "S7", f"{insurance} is lost: the dealer has game and the hands are equal")
+        return stake, None, "S7", f"{insurance} returns: the hands are equal"
+    return 0, None, "S7", f"{insurance} is lost: the dealer has game and the hands are equal"
 
 
-def _purchase(stake: int, meeting: _Meeting) -> Return:
+def _purchase(stake: int, meeting: _Meeting) -> _Return:
     what = "exchange" if meeting.box.purchase == "exchange" else "sixth card"
-    return Return(0, "S1", f"the price of the {what}, {stake}, goes to the house in every outcome")
+    return 0, None, "S1", f"the price of the {what}, {stake}, goes to the house in every outcome"
 
 
-def _game_purchase(stake: int, meeting: _Meeting) -> Return:
-    return Return(0, "S6", f"the price of the dealer's card, {stake}, goes to the house in every outcome")
+def _game_purchase(stake: int, meeting: _Meeting) -> _Return:
+    return 0, None, "S6", f"the price of the dealer's card, {stake}, goes to the house in every outcome"
 
 
-_RETURNS: Final[dict[BetName, Callable[[int, _Meeting], Return]]] = {
+_RETURNS: Final[dict[BetName, Callable[[int, _Meeting], _Return]]] = {
     "ante": _ante,
     "bet": _bet,
     "bonus": _bonus,

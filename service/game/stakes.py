@@ -58,8 +58,8 @@ def effective_limits(ruleset: Ruleset, table: Table) -> Limits:
 
     Raises ``OutsideLimits`` where the minimum stake would exceed the maximum.
     """
-    given = {name: value for name, value in table._asdict().items() if value is not None}
-    limits = replace(ruleset.limits, **given)
+    given = {name: value for name, value in zip(table._fields, table, strict=True) if value is not None}
+    limits = replace(ruleset.limits, **given) if given else ruleset.limits
     if limits.max_stake is not None and limits.min_stake > limits.max_stake:
         name = "min_stake" if "min_stake" in given else "max_stake"
         detail = (

@@ -6,8 +6,8 @@ same, by way of an exception's text for instance, the formatter blots it out.
 
 import logging
 import re
-import uuid
 from datetime import UTC, datetime
+from random import getrandbits
 from typing import Any, Final
 
 import orjson
@@ -17,6 +17,7 @@ REDACTED: Final = "[64 hex digits]"
 _ACCESS: Final = logging.getLogger("service.access")
 _SEED: Final = re.compile(r"[0-9A-Fa-f]{64,}")
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,48}")
+_SIMPLE: Final = frozenset({str, int, float, bool, type(None)})
 _STANDARD: Final = vars(logging.makeLogRecord({})).keys() | {"taskName"}
 
 
@@ -34,14 +35,26 @@ class JsonFormatter(logging.Formatter):
             "time": time.replace("+00:00", "Z"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": _plain(record.getMessage()),
+            "message": record.getMessage(),
         }
         for name, value in vars(record).items():
             if name not in _STANDARD:
-                members.setdefault(name, _plain(value))
+                members.setdefault(name, value)
         if record.exc_info:
-            members["exception"] = _plain(self.formatException(record.exc_info))
-        return orjson.dumps(members).decode()
+            members["exception"] = self.formatException(record.exc_info)
+        return _line(members)
+
+
+def _line(members: dict[str, Any]) -> str:
+    if _SIMPLE.issuperset(map(type, members.values())):
+        try:
+            line = orjson.dumps(members).decode()
+        except TypeError:  # a long number, half a surrogate pair
+            pass
+        else:
+            if not _SEED.search(line):
+                return line
+    return orjson.dumps({name: _plain(value) for name, value in members.items()}).decode()
 
 
 def _plain(value: object) -> str | int | float | None:
@@ -89,6 +102,9 @@ def log_request(
     ``operation`` is the name of the endpoint, never the path; None, as for a path that leads nowhere, is
     written as ``unmatched``. ``ruleset`` is a known id, ``problem`` the short name of a problem type.
     """
+    level = logging.ERROR if status >= 500 else logging.INFO
+    if not _ACCESS.isEnabledFor(level):
+        return
     fields = {
         "operation": operation or "unmatched",
         "method": method,
@@ -99,7 +115,6 @@ def log_request(
         "problem": problem,
     }
     extra = {name: value for name, value in fields.items() if value is not None}
-    level = logging.ERROR if status >= 500 else logging.INFO
     _ACCESS.log(level, "%s %s %d", method, extra["operation"], status, extra=extra)
 
 
@@ -110,4 +125,4 @@ def request_id(incoming: str | None) -> str:
     """
     if incoming is not None and _REQUEST_ID.fullmatch(incoming):
         return incoming
-    return uuid.uuid4().hex
+    return f"{getrandbits(128):032x}"  # names a request, guards nothing

@@ -250,7 +250,7 @@ def test_a_wrong_deck_is_refused(deck: Any, pointer: str, told: str, api: Api) -
         ("g" + SEED[1:], "no hex digits"),
         ("٠" * 64, "no hex digits"),
         (0, "got a number"),
-        (None, "got null"),
+        (None, "null"),
         ([SEED], "got an array"),
     ],
 )

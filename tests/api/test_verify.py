@@ -339,7 +339,7 @@ def test_a_request_that_settle_refuses_is_refused_alike(change: Document, slug: 
         ({"certificate": "x", "server_seed": "0x" + SEED}, "/server_seed", "drop the 0x"),
         ({"certificate": ""}, "/certificate", "characters"),
         ({"certificate": ["x"]}, "/certificate", "must be a text; got an array"),
-        ({"certificate": None}, "/certificate", "must not be null"),
+        ({"certificate": None}, "/certificate", "must be a text; got null"),
         ({"request": None, "outcome": {}}, "/request", "must not be null"),
         ({"request": round_body(), "outcome": None}, "/outcome", "null"),
         ({"request": 5, "outcome": {}}, "/request", "must be an object; got a number"),

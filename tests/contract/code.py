@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from marshmallow import Schema as Body
+import marshmallow
 from marshmallow import fields
 
-from service.api.schemas import AnyObject, BeaconValue, Context, Hex256, Items, OneOf, Part, Printable, Record
+from service.api.schemas import AnyObject, BeaconValue, Context, Hex256, Items, OneOf, Printable, Record
 from service.certificate.canonical import MAX_INTEGER
 from service.fields import Cards, Choice, Flag, Text, Whole
 from service.game.cards import RANKS, SUITS
@@ -104,17 +104,17 @@ def demanded(field: Any) -> Schema:
     raise TypeError(f"{type(field)} is new: say what it demands")
 
 
-def demanded_body(body: Body) -> Schema:
-    """What a whole body demands; unknown members are refused, and null stands for nothing."""
-    assert body.unknown == "raise"
-    nullable = [name for name, field in body.fields.items() if field.allow_none]
+def demanded_file(file: marshmallow.Schema) -> Schema:
+    """What a whole ruleset file demands; unknown members are refused, and null stands for nothing."""
+    assert file.unknown == "raise"
+    nullable = [name for name, field in file.fields.items() if field.allow_none]
     assert not nullable, f"null is taken for {', '.join(nullable)}, of which the contract says nothing"
-    return _object(body.fields)
+    return _object(file.fields)
 
 
-def demanded_bodies(bodies: Iterable[Body]) -> Schema:
+def demanded_bodies(bodies: Iterable[Record]) -> Schema:
     """What a request demands whose body has one of several shapes; with a single one, what that demands."""
-    schemas = _unordered(map(demanded_body, bodies))
+    schemas = _unordered(map(demanded, bodies))
     return schemas[0] if len(schemas) == 1 else {"oneOf": schemas}
 
 
@@ -165,7 +165,6 @@ _DEMANDED: Final[Mapping[type, Callable[[Any], Schema]]] = {
     Items: lambda field: _array(demanded(field.item), field.minimum, field.maximum),
     Context: lambda field: CONTEXT,
     AnyObject: lambda field: {"type": "object"},
-    Part: lambda field: demanded_body(field.schema),
-    fields.Nested: lambda field: demanded_body(field.schema),
+    fields.Nested: lambda field: demanded_file(field.schema),
     fields.List: lambda field: {"type": "array", "items": demanded(field.inner)},
 }

@@ -33,7 +33,7 @@ from service.game.stakes import BoxStake, Table
 from service.registry import _ID, _PAIRS, _RULESET, BUILT_IN, Registry
 from service.rounds import _PARTS
 from tests.conftest import Tally
-from tests.contract.code import demanded_bodies, demanded_body, stated
+from tests.contract.code import demanded_bodies, demanded_file, stated
 from tests.contract.document import (
     CONTRACT,
     CONTRACT_DOCUMENT,
@@ -216,7 +216,7 @@ def test_defaults() -> None:
             default = record._field_defaults.get(member)
             assert schema.get("default") == default, (name, member)
     wish = SCHEMAS["SeedRequest"]["properties"]
-    assert {name: schema["default"] for name, schema in wish.items()} == schemas.NEW_SEED.load({})
+    assert {name: schema["default"] for name, schema in wish.items()} == {"sealed": schemas.NEW_SEED.read({})}
 
 
 def test_size_depth_and_bytes_as_the_description_says(client: FlaskClient) -> None:
@@ -441,7 +441,7 @@ def _is_of_a_ruleset(place: str) -> bool:
 
 
 def test_rulesets() -> None:
-    of_file = demanded_body(_RULESET)
+    of_file = demanded_file(_RULESET)
     contract = stated(component("Ruleset"))
     digest = contract["properties"].pop("digest")
     assert digest == stated(component("Digest"))

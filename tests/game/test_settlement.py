@@ -601,5 +601,5 @@ def test_S4_settlement_reads_only_the_ruleset_it_was_given(casino: Ruleset) -> N
         settle(play(ruleset, [seat(PAIR_OF_EIGHTS)], PAIR_OF_FIVES, "", "1 bet"))[0]
         for ruleset in (casino, other)
     )
-    assert [bet.net for bet in one.bets] == [0, 200]
-    assert [bet.net for bet in two.bets] == [0, 1200]
+    assert [bet["net"] for bet in one.bets] == [0, 200]
+    assert [bet["net"] for bet in two.bets] == [0, 1200]
