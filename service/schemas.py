@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Final, cast, get_args
 
 from marshmallow import Schema, ValidationError, post_load
 
-from service.api.problems import invalid_request
 from service.certificate.canonical import Uncanonical, canonical_bytes, check_canonical
 from service.fairness.deal import Beacon, DeckDeal, SeedDeal
 from service.fairness.sealing import SealedDeal
@@ -26,6 +25,8 @@ from service.fields import (
     Whole,
     Wrong,
     json_type,
+    located,
+    summary,
     unknown_member,
     wrong,
 )
@@ -41,10 +42,20 @@ MAX_CONTEXT_BYTES: Final = 16 * 1024
 MAX_CONTEXT_DEPTH: Final = 20
 MAX_UNKNOWN: Final = 5
 """Most unknown members of one object that a refusal names."""
+MAX_ERRORS: Final = 20
+"""Most faults that a refusal lists."""
 MAX_SEALED: Final = 1024
 MAX_CERTIFICATE: Final = 120_000
 _HEX_256: Final = re.compile(r"[0-9A-Fa-f]{64}")
 _BEACON_VALUE: Final = re.compile(r"[0-9A-Fa-f]{32,128}")
+
+
+class InvalidRequest(ValueError):
+    """A body of another shape. ``errors`` are its faults, each with pointer, code and detail."""
+
+    def __init__(self, messages: Any) -> None:
+        self.errors = list(islice(located(messages), MAX_ERRORS))
+        super().__init__(summary(self.errors))
 
 
 class Hex256(Value):
@@ -430,10 +441,10 @@ NEW_SEED: Final = SeedsBody()
 
 
 def load(schema: Schema, body: Any) -> Any:
-    """What a schema makes of a body. Raises ``Problem`` (422) with every fault and its pointer."""
+    """What a schema makes of a body. Raises ``InvalidRequest``."""
     if type(body) is not dict:
-        raise invalid_request([Wrong("type", f"must be an object; got {json_type(body)}")])
+        raise InvalidRequest([Wrong("type", f"must be an object; got {json_type(body)}")])
     try:
         return schema.load(body)
     except ValidationError as error:
-        raise invalid_request(error.messages) from None
+        raise InvalidRequest(error.messages) from None
