@@ -13,8 +13,6 @@ from typing import Any
 
 from service import __version__
 from service.api.problems import Problem, as_problem
-from service.api.schemas import DECK, EVALUATE, ROUND, load
-from service.api.strict_json import parse_json
 from service.api.verification import verify_shown
 from service.certificate.jws import certify
 from service.fairness.deal import deck_document
@@ -31,6 +29,8 @@ from service.keys import (
 )
 from service.registry import configured_rulesets
 from service.rounds import find_ruleset, settle_request, unsealed
+from service.schemas import DECK, EVALUATE, ROUND, load
+from service.strict_json import parse_json
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -4,13 +4,14 @@ Each refusal is a ``Wrong``: a code for programs and a sentence that tells peopl
 stand as attributes, so that a test can hold them against the contract.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final
 
 from marshmallow import ValidationError, fields
 
+from service.certificate.differences import escape
 from service.game.cards import MalformedCard, parse_cards
 
 
@@ -39,6 +40,27 @@ def unknown_member(name: str, known: Sequence[str]) -> Wrong:
     likely = get_close_matches(name, known, n=1)
     cure = f"did you mean {likely[0]}?" if likely else f"known here: {', '.join(known)}"
     return Wrong("unknown-member", f"{name!r} is not known; {cure}")
+
+
+def located(messages: Any, pointer: str = "") -> Iterator[dict[str, str]]:
+    """Marshmallow's nested messages, each as one error with its JSON pointer."""
+    if isinstance(messages, dict):
+        for name, inner in messages.items():
+            yield from located(inner, f"{pointer}/{escape(str(name))}")
+    else:
+        for fault in messages:
+            yield error_at(pointer, fault.code, fault.detail)
+
+
+def error_at(pointer: str, code: str, detail: str) -> dict[str, str]:
+    """What is wrong at one place of a document, as callers read it."""
+    return {"pointer": pointer, "code": code, "detail": detail}
+
+
+def summary(errors: Sequence[Mapping[str, str]]) -> str:
+    """The first errors in one line."""
+    told = "; ".join(f"{error['pointer'] or 'the body'}: {error['detail']}" for error in errors[:3])
+    return told if len(errors) <= 3 else f"{told}; and {len(errors) - 3} more"
 
 
 def json_type(value: object) -> str:

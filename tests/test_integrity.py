@@ -98,7 +98,7 @@ def test_all_of_game_fairness_certificates_and_rulesets_is_stated() -> None:
         found = {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob(f"*.{ending}")}
         assert found
         assert found <= stated
-    assert {"rounds.py", "registry.py", "keys.py", "integrity.py", "fields.py", "api/schemas.py"} <= stated
+    assert {"rounds.py", "registry.py", "keys.py", "integrity.py", "fields.py", "schemas.py"} <= stated
 
 
 def test_the_engine_is_identified_by_the_manifest() -> None:

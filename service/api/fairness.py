@@ -5,10 +5,10 @@ import secrets
 from flask import Blueprint, Response, request
 
 from service.api.answers import deployment, json_answer
-from service.api.schemas import DECK, NEW_SEED, load
 from service.api.strict_json import read_json
 from service.fairness.deal import deck_document
 from service.fairness.shuffle import SERVER_SEED_BYTES, commitment
+from service.schemas import DECK, NEW_SEED, load
 
 blueprint = Blueprint("fairness", __name__, url_prefix="/v1/fairness")
 

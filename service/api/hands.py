@@ -3,10 +3,10 @@
 from flask import Blueprint, Response, request
 
 from service.api.answers import deployment, json_answer
-from service.api.schemas import EVALUATE, load
 from service.api.strict_json import read_json
 from service.game.documents import hand_document
 from service.rounds import find_ruleset
+from service.schemas import EVALUATE, load
 
 blueprint = Blueprint("hands", __name__, url_prefix="/v1/hands")
 

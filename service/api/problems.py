@@ -2,8 +2,7 @@
 
 import logging
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -11,14 +10,16 @@ import orjson
 from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from service.certificate.differences import escape
 from service.fairness.deal import CommitmentMismatch
 from service.fairness.sealing import RefusedSeal
+from service.fields import error_at, summary
 from service.game.documents import legal_document
 from service.game.round import IllegalAction, LegalAction
 from service.game.settlement import UnfinishedRound
 from service.game.stakes import OutsideLimits, RefusedStakes
 from service.rounds import UnknownRuleset
+from service.schemas import InvalidRequest
+from service.strict_json import MalformedJson
 
 
 class ProblemType(NamedTuple):
@@ -73,27 +74,27 @@ class Problem(Exception):
         return Response(body, status=self.type.status, mimetype="application/problem+json")
 
 
-def invalid_request(messages: Any) -> Problem:
-    """The problem for the faults that marshmallow collected."""
-    errors = list(islice(_errors(messages), _MAX_ERRORS))
-    return Problem("invalid-request", _summary(errors), errors)
-
-
 def as_problem(error: Exception) -> Problem:
     """The problem that tells a caller of an error of the domain; an unexpected error is raised again."""
     match error:
         case Problem():
             return error
+        case MalformedJson():
+            return Problem("malformed-json", str(error))
+        case InvalidRequest():
+            return Problem("invalid-request", str(error), error.errors)
         case RefusedStakes():
-            errors = [_error("/" + "/".join(map(str, path)), code, text) for path, code, text in error.faults]
+            errors = [
+                error_at("/" + "/".join(map(str, path)), code, text) for path, code, text in error.faults
+            ]
             slug = "limits" if isinstance(error, OutsideLimits) else "invalid-request"
-            return Problem(slug, _summary(errors), errors)
+            return Problem(slug, summary(errors), errors)
         case IllegalAction():
             at = f"/actions/{error.index}"
             return Problem(
                 "illegal-action",
                 f"action {error.index}: {error}; {_legal_words(error.box, error.legal)}",
-                [_error(at, "illegal-action", str(error))],
+                [error_at(at, "illegal-action", str(error))],
                 index=error.index,
                 **_next_decision(error.box, error.legal),
             )
@@ -104,19 +105,23 @@ def as_problem(error: Exception) -> Problem:
             return Problem(
                 "round-incomplete",
                 detail,
-                [_error("/actions", "round-incomplete", detail)],
+                [error_at("/actions", "round-incomplete", detail)],
                 phase=state.phase,
                 **_next_decision(box, legal),
             )
         case UnknownRuleset():
-            return Problem("unknown-ruleset", str(error), [_error("/ruleset", "unknown-ruleset", str(error))])
+            return Problem(
+                "unknown-ruleset", str(error), [error_at("/ruleset", "unknown-ruleset", str(error))]
+            )
         case RefusedSeal():
             return Problem(
-                "sealed-seed", str(error), [_error("/deal/sealed_seed", "sealed-seed", str(error))]
+                "sealed-seed", str(error), [error_at("/deal/sealed_seed", "sealed-seed", str(error))]
             )
         case CommitmentMismatch():
             at = "/deal/commitment"
-            return Problem("commitment-mismatch", str(error), [_error(at, "commitment-mismatch", str(error))])
+            return Problem(
+                "commitment-mismatch", str(error), [error_at(at, "commitment-mismatch", str(error))]
+            )
     raise error
 
 
@@ -130,6 +135,8 @@ def register_problems(app: Flask) -> None:
 
 _DOMAIN_ERRORS: Final = (
     Problem,
+    MalformedJson,
+    InvalidRequest,
     RefusedStakes,
     IllegalAction,
     UnfinishedRound,
@@ -137,7 +144,6 @@ _DOMAIN_ERRORS: Final = (
     CommitmentMismatch,
     RefusedSeal,
 )
-_MAX_ERRORS: Final = 20
 _HTTP_SLUGS: Final = {404: "not-found", 405: "method-not-allowed", 413: "body-too-large"}
 
 
@@ -165,25 +171,6 @@ def _unexpected(error: Exception) -> Response:
         "unexpected error", exc_info=error, extra={"request_id": g.request_id}
     )
     return _answer(Problem("internal-error", "the service failed; report the X-Request-Id of this answer"))
-
-
-def _errors(messages: Any, pointer: str = "") -> Iterator[dict[str, str]]:
-    """Marshmallow's nested messages, flattened to JSON pointers."""
-    if isinstance(messages, dict):
-        for name, inner in messages.items():
-            yield from _errors(inner, f"{pointer}/{escape(str(name))}")
-    else:
-        for fault in messages:
-            yield _error(pointer, fault.code, fault.detail)
-
-
-def _error(pointer: str, code: str, detail: str) -> dict[str, str]:
-    return {"pointer": pointer, "code": code, "detail": detail}
-
-
-def _summary(errors: Sequence[Mapping[str, str]]) -> str:
-    told = "; ".join(f"{error['pointer'] or 'the body'}: {error['detail']}" for error in errors[:3])
-    return told if len(errors) <= 3 else f"{told}; and {len(errors) - 3} more"
 
 
 def _next_decision(box: int | None, legal: Sequence[LegalAction]) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from typing import Any
 from flask import Blueprint, Response, g, request
 
 from service.api.answers import Deployment, deployment, json_answer, require_integrity
-from service.api.schemas import ROUND, VOID, load
 from service.api.strict_json import MAX_BODY, read_json
 from service.api.verification import verify_shown
 from service.certificate.jws import certify
 from service.rounds import RoundRequest, settle_request, unsealed, view_request, void_request
+from service.schemas import ROUND, VOID, load
 
 blueprint = Blueprint("rounds", __name__, url_prefix="/v1/rounds")
 

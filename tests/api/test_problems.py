@@ -15,7 +15,8 @@ import pytest
 from flask import Flask, request
 from werkzeug.test import TestResponse
 
-from service.api import create_app, rounds, verification
+from service import verification
+from service.api import create_app, rounds
 from service.api.problems import PROBLEM_TYPES
 from service.integrity import Integrity
 from service.observability.logs import JsonFormatter

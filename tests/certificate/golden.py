@@ -14,7 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from service.api.schemas import ROUND, VOID, load
 from service.certificate.canonical import canonical_bytes
 from service.certificate.differences import Difference, differences
 from service.certificate.jws import open_certificate
@@ -22,6 +21,7 @@ from service.game import ENGINE_VERSION
 from service.keys import Keys, development_keys, read_keys
 from service.registry import Registry, load_rulesets
 from service.rounds import settle_request, void_request
+from service.schemas import ROUND, VOID, load
 
 DATA: Final = Path(__file__).parents[1] / "data"
 Document = dict[str, Any]

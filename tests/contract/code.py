@@ -7,10 +7,10 @@ from typing import Any, Final
 import marshmallow
 from marshmallow import fields
 
-from service.api.schemas import AnyObject, BeaconValue, Context, Hex256, Items, OneOf, Printable, Record
 from service.certificate.canonical import MAX_INTEGER
 from service.fields import Cards, Choice, Flag, Text, Whole
 from service.game.cards import RANKS, SUITS
+from service.schemas import AnyObject, BeaconValue, Context, Hex256, Items, OneOf, Printable, Record
 from tests.contract.document import Schema, resolve
 
 CARD: Final[Schema] = {

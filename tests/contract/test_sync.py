@@ -18,9 +18,10 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 import service
-from service.api import create_app, schemas
+from service import schemas
+from service.api import create_app
 from service.api.problems import PROBLEM_TYPES
-from service.api.strict_json import MAX_BODY, MAX_DEPTH
+from service.api.strict_json import MAX_BODY
 from service.api.verification import MAX_DIFFERENCES
 from service.certificate import jws
 from service.fairness import SHUFFLE
@@ -32,6 +33,7 @@ from service.game.settlement import Result
 from service.game.stakes import BoxStake, Table
 from service.registry import _ID, _PAIRS, _RULESET, BUILT_IN, Registry
 from service.rounds import _PARTS
+from service.strict_json import MAX_DEPTH
 from tests.conftest import Tally
 from tests.contract.code import demanded_bodies, demanded_file, stated
 from tests.contract.document import (
@@ -524,19 +526,19 @@ def test_error_codes(seen: Seen) -> None:
 
 def _codes_in_the_code() -> Iterator[str]:
     """Every code that a refusal of a request can bear, from the calls that make one."""
-    makers = {"wrong": 0, "Wrong": 0, "Fault": 1, "_error": 1}
-    yield from _constants(makers, "fields.py", "game/stakes.py", "api/schemas.py", "api/problems.py")
+    makers = {"wrong": 0, "Wrong": 0, "Fault": 1, "error_at": 1}
+    yield from _constants(makers, "fields.py", "game/stakes.py", "schemas.py", "api/problems.py")
 
 
 def test_names_and_codes_of_checks(seen: Seen) -> None:
     listed = SCHEMAS["CheckCode"]["enum"]
     told = SCHEMAS["CheckCode"]["description"]
-    codes = {*_constants({"Check": 1}, "api/verification.py"), *(code for _, _, code, *_ in _PARTS)}
+    codes = {*_constants({"Check": 1}, "verification.py"), *(code for _, _, code, *_ in _PARTS)}
     codes |= set(_constants({"RefusedCertificate": 0}, "certificate/jws.py"))
     assert codes == set(listed)
     assert [code for code in listed if f"`{code}`" not in told] == []
     assert seen.values["#/components/schemas/CheckCode"] == set(listed)
-    names = {*_constants({"Check": 0}, "api/verification.py"), *(part for part, *_ in _PARTS)}
+    names = {*_constants({"Check": 0}, "verification.py"), *(part for part, *_ in _PARTS)}
     assert set(SCHEMAS["FailedCheck"]["properties"]["name"]["enum"]) == names
     assert [name for name in names if f"`{name}`: `" not in told] == []
     assert SCHEMAS["Verdict"]["properties"]["differences"]["maxItems"] == MAX_DIFFERENCES

@@ -10,7 +10,6 @@ from typing import Any, get_args
 
 import pytest
 
-from service.api.schemas import ROUND, VOID, load
 from service.api.verification import MAX_DIFFERENCES
 from service.certificate.canonical import digest
 from service.certificate.jws import KeyStatus, certify
@@ -18,6 +17,7 @@ from service.game.cards import CODES
 from service.keys import configured_keys, new_keys, read_keys
 from service.registry import configured_rulesets
 from service.rounds import canonical_request, settle_request, void_request
+from service.schemas import ROUND, VOID, load
 from tests.docs.guides import ROOT, Workshop, agrees, check, examples, guide, missing_tools, table, tools
 
 CERTIFICATES = guide("certificates.md")
@@ -181,7 +181,7 @@ def test_the_codes_of_a_verdict_are_those_of_the_table() -> None:
     codes = [code.strip("`") for _, code, _ in table(CERTIFICATES, "check", "code", "what is wrong")]
     assert len(codes) == len(set(codes))
     used = set()
-    for name in ("certificate/jws.py", "api/verification.py", "rounds.py"):
+    for name in ("certificate/jws.py", "verification.py", "rounds.py"):
         tree = ast.parse((ROOT / "service" / name).read_text(encoding="utf-8"))
         texts = {str(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)}
         used |= {text for text in texts if re.fullmatch("malformed|[a-z]+-[a-z]+", text)}

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from marshmallow import Schema, fields
 
-from service.api.schemas import ROUND, load
 from service.fields import Choice, Flag, Text, Whole
 from service.game.hands import KINDS
 from service.game.ruleset import MalformedRuleset
 from service.registry import _RULESET, BUILT_IN, configured_rulesets, load_ruleset
 from service.rounds import settle_request
+from service.schemas import ROUND, load
 from tests.docs.guides import table
 from tests.support.rounds import box_of
 

@@ -12,9 +12,9 @@ from random import Random
 from typing import Any, Final
 
 from service.api.problems import Problem, as_problem
-from service.api.schemas import ROUND, VOID, load
 from service.registry import Registry, load_rulesets
 from service.rounds import settle_request, void_request
+from service.schemas import ROUND, VOID, load
 from tests.verifier.random_rounds import Json
 
 _ACTIONS: Final = ("exchange", "buy_sixth", "insure", "bet", "fold", "take_ante", "buy_game")

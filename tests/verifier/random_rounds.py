@@ -13,11 +13,11 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
-from service.api.schemas import ROUND, VOID, load
 from service.certificate.jws import certify
 from service.keys import development_keys, new_keys, read_keys, rotated_keys
 from service.registry import Registry, load_rulesets
 from service.rounds import settle_request, view_request, void_request
+from service.schemas import ROUND, VOID, load
 from tests.verifier.house_rules import write_house_rules
 
 Json = dict[str, Any]

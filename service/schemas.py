@@ -11,7 +11,6 @@ from typing import Any, Final, get_args
 
 from marshmallow import ValidationError
 
-from service.api.problems import invalid_request
 from service.certificate.canonical import Uncanonical, canonical_bytes, check_canonical
 from service.fairness.deal import Beacon, DeckDeal, SeedDeal
 from service.fairness.sealing import SealedDeal
@@ -27,6 +26,8 @@ from service.fields import (
     Whole,
     Wrong,
     json_type,
+    located,
+    summary,
     unknown_member,
     wrong,
 )
@@ -42,10 +43,20 @@ MAX_CONTEXT_BYTES: Final = 16 * 1024
 MAX_CONTEXT_DEPTH: Final = 20
 MAX_UNKNOWN: Final = 5
 """Most unknown members of one object that a refusal names."""
+MAX_ERRORS: Final = 20
+"""Most faults that a refusal lists."""
 MAX_SEALED: Final = 1024
 MAX_CERTIFICATE: Final = 120_000
 _HEX_256: Final = re.compile(r"[0-9A-Fa-f]{64}")
 _BEACON_VALUE: Final = re.compile(r"[0-9A-Fa-f]{32,128}")
+
+
+class InvalidRequest(ValueError):
+    """A body of another shape. ``errors`` are its faults, each with pointer, code and detail."""
+
+    def __init__(self, messages: Any) -> None:
+        self.errors = list(islice(located(messages), MAX_ERRORS))
+        super().__init__(summary(self.errors))
 
 
 class Hex256(Value):
@@ -354,8 +365,8 @@ NEW_SEED: Final = Record({"sealed": Flag()}, _is_sealed)
 
 
 def load(body: Record, document: Any) -> Any:
-    """What a body makes of a JSON document. Raises ``Problem`` (422) with every fault and its pointer."""
+    """What a body makes of a JSON document. Raises ``InvalidRequest`` with every fault and its pointer."""
     try:
         return body.read(document)
     except ValidationError as error:
-        raise invalid_request(error.messages) from None
+        raise InvalidRequest(error.messages) from None

@@ -1,0 +1,94 @@
+"""JSON read strictly: what two readers could understand differently is refused."""
+
+import json
+import re
+from collections import Counter
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final, NoReturn
+
+MAX_DEPTH: Final = 32
+_BRACKETS: Final = re.compile(rb'"(?:[^"\\]|\\.)*"?|([\[{])|([\]}])', re.DOTALL)
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class MalformedJson(ValueError):
+    """Bytes that are not JSON in UTF-8, or are ambiguous; the text names the place and the likely mistake."""
+
+
+def parse_json(body: bytes) -> Any:
+    """One JSON text as plain data; a number without a fractional part is an int (``5.0`` is 5).
+
+    Raises ``MalformedJson``.
+    """
+    if not body.strip():
+        _refuse("the body is empty; send a JSON object")
+    if body.startswith(b"\xef\xbb\xbf"):
+        _refuse("the body starts with a byte order mark; send UTF-8 without one")
+    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _depth(body) > MAX_DEPTH:
+        _refuse(f"objects and arrays are nested more than {MAX_DEPTH} deep")
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        _refuse(f"byte {error.start} is not UTF-8; send the body as UTF-8")
+    try:
+        document = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        _refuse(f"line {error.lineno}, column {error.colno}: {error.msg}")
+    except MalformedJson:
+        raise
+    except ValueError:
+        _refuse("a number has too many digits")
+    if _SURROGATE_ESCAPE.search(text):
+        _refuse_lone_surrogates(document)
+    return document
+
+
+def _depth(body: bytes) -> int:
+    """How deep objects and arrays are nested, brackets within texts not counted."""
+    depth = deepest = 0
+    for opening, closing in _BRACKETS.findall(body):
+        if opening:
+            depth += 1
+            deepest = max(deepest, depth)
+        elif closing:
+            depth -= 1
+    return deepest
+
+
+def _refuse(detail: str) -> NoReturn:
+    raise MalformedJson(detail)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        _refuse(f"the member {twice[:100]!r} stands twice in one object; leave one of them out")
+    return document
+
+
+def _number(text: str) -> int | float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        _refuse(f"the number {text[:40]} is beyond what a double can hold")
+    try:
+        exact = Decimal(text)
+    except InvalidOperation:
+        _refuse(f"the exponent of the number {text[:40]} is too long")
+    return int(exact) if exact == exact.to_integral_value() else value
+
+
+def _constant(name: str) -> NoReturn:
+    _refuse(f"{name} is not JSON; amounts are whole numbers")
+
+
+def _refuse_lone_surrogates(document: Any) -> None:
+    try:
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        _refuse(
+            "a text holds half of a surrogate pair (\\ud800 to \\udfff); write both halves or the character"
+        )
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_float=_number, parse_constant=_constant)
