@@ -7,7 +7,7 @@ about 17 µs an object, which a round with four boxes would pay twenty times.
 import re
 from collections.abc import Callable, Mapping
 from itertools import islice
-from typing import Any, Final, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 from marshmallow import ValidationError
 
@@ -38,6 +38,8 @@ from service.rounds import RoundRequest
 
 MAX_ACTIONS: Final = 100
 """More than any round can take, so that a surplus action is refused as such, with its index."""
+MAX_BATCH: Final = 200
+"""Most rounds of a batch."""
 MAX_NAME: Final = 100
 MAX_CONTEXT_BYTES: Final = 16 * 1024
 MAX_CONTEXT_DEPTH: Final = 20
@@ -183,11 +185,15 @@ class Items(Value):
         self.minimum = minimum
         self.maximum = maximum
 
-    def read(self, value: Any) -> tuple[Any, ...]:
+    def check(self, value: Any) -> None:
+        """Raise ``ValidationError`` for what is no array of so many items."""
         if type(value) is not list:
             raise wrong("type", f"must be an array; got {json_type(value)}")
         if not self.minimum <= len(value) <= self.maximum:
             raise wrong("length", f"must hold {self.minimum} to {self.maximum} items; got {len(value)}")
+
+    def read(self, value: Any) -> tuple[Any, ...]:
+        self.check(value)
         try:
             return tuple(map(self.item.read, value))
         except ValidationError:
@@ -201,6 +207,14 @@ class Items(Value):
             except ValidationError as error:
                 faults[index] = error.messages
         return faults
+
+
+class Unread(Items):
+    """An array whose items are read one by one later, so that a wrong one does not spoil the others."""
+
+    def read(self, value: Any) -> tuple[Any, ...]:
+        self.check(value)
+        return tuple(value)
 
 
 class Context(Value):
@@ -325,6 +339,13 @@ ACTION: Final = OneOf(
 ACTIONS: Final = Items(ACTION, 0, MAX_ACTIONS, required=True)
 
 
+class Batch(NamedTuple):
+    """Rounds to settle, not read yet, and whether their outcomes are to be certified."""
+
+    rounds: tuple[Any, ...]
+    certificates: bool = False
+
+
 def _is_sealed(sealed: bool = False) -> bool:
     return sealed
 
@@ -345,6 +366,8 @@ ROUND: Final = Record(_ROUND, RoundRequest)
 """A round with the actions so far."""
 VOID: Final = Record({**_ROUND, "reason": Printable(1, 200, required=True)}, _void)
 """A round to break off, with the actions so far and the reason."""
+BATCH: Final = Record({"rounds": Unread(ROUND, 1, MAX_BATCH, required=True), "certificates": Flag()}, Batch)
+"""Rounds to settle in one call."""
 CLAIM: Final = Record({"request": ROUND, "outcome": AnyObject(required=True), "server_seed": Hex256()}, dict)
 """An outcome that somebody shows, and the request behind it; without one, the outcome tells it.
 

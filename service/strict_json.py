@@ -7,7 +7,10 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NoReturn
 
 MAX_DEPTH: Final = 32
-_BRACKETS: Final = re.compile(rb'"(?:[^"\\]|\\.)*"?|([\[{])|([\]}])', re.DOTALL)
+_ESCAPE: Final = re.compile(rb"\\.", re.DOTALL)
+_STRING: Final = re.compile(rb'"[^"]*"?')
+_AS_SQUARE: Final = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(b'"[]{}'))
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -24,7 +27,7 @@ def parse_json(body: bytes) -> Any:
         _refuse("the body is empty; send a JSON object")
     if body.startswith(b"\xef\xbb\xbf"):
         _refuse("the body starts with a byte order mark; send UTF-8 without one")
-    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _depth(body) > MAX_DEPTH:
+    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _is_too_deep(body):
         _refuse(f"objects and arrays are nested more than {MAX_DEPTH} deep")
     try:
         text = body.decode()
@@ -43,16 +46,13 @@ def parse_json(body: bytes) -> Any:
     return document
 
 
-def _depth(body: bytes) -> int:
-    """How deep objects and arrays are nested, brackets within texts not counted."""
-    depth = deepest = 0
-    for opening, closing in _BRACKETS.findall(body):
-        if opening:
-            depth += 1
-            deepest = max(deepest, depth)
-        elif closing:
-            depth -= 1
-    return deepest
+def _is_too_deep(body: bytes) -> bool:
+    """Whether objects and arrays are nested deeper than ``MAX_DEPTH``, brackets within texts not counted."""
+    brackets = _ESCAPE.sub(b"", body).translate(_AS_SQUARE, _NO_BRACKETS).replace(b'""', b"")
+    brackets = _STRING.sub(b"", brackets)
+    for _ in range(MAX_DEPTH):  # each time the innermost pairs go
+        brackets = brackets.replace(b"[]", b"")
+    return b"[]" in brackets or brackets.count(b"[") > MAX_DEPTH
 
 
 def _refuse(detail: str) -> NoReturn:

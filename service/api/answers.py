@@ -3,7 +3,7 @@
 import json
 import logging
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any, Final, NamedTuple, cast
 
@@ -13,6 +13,7 @@ from flask import Flask, Response, current_app, request
 from service import __version__
 from service.api import verify
 from service.api.problems import Problem
+from service.api.strict_json import JSON, NDJSON
 from service.integrity import FileCheck, Integrity
 from service.keys import Keys, configured_keys
 from service.observability import metrics
@@ -55,7 +56,18 @@ def json_answer(document: Any) -> Response:
         body = orjson.dumps(document)
     except TypeError:  # orjson knows 64 bits, and a claimed outcome that is quoted may hold longer numbers
         body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-    answer = Response(body, content_type="application/json")
+    return _digested(body, JSON)
+
+
+def lines_answer(documents: Iterable[Any]) -> Response:
+    """Documents as the lines of a 200 answer with its digest; orjson has to know all their numbers."""
+    return _digested(
+        b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in documents), NDJSON
+    )
+
+
+def _digested(body: bytes, content_type: str) -> Response:
+    answer = Response(body, content_type=content_type)
     answer.headers["Content-Digest"] = f"sha-256=:{b64encode(sha256(body).digest()).decode()}:"
     return answer
 

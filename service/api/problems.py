@@ -127,13 +127,13 @@ def as_problem(error: Exception) -> Problem:
 
 def register_problems(app: Flask) -> None:
     """Let every error leave the app as a problem."""
-    for domain_error in _DOMAIN_ERRORS:
+    for domain_error in REFUSALS:
         app.register_error_handler(domain_error, lambda error: _answer(as_problem(error)))
     app.register_error_handler(HTTPException, _http_error)
     app.register_error_handler(Exception, _unexpected)
 
 
-_DOMAIN_ERRORS: Final = (
+REFUSALS: Final = (
     Problem,
     MalformedJson,
     InvalidRequest,
@@ -144,6 +144,7 @@ _DOMAIN_ERRORS: Final = (
     CommitmentMismatch,
     RefusedSeal,
 )
+"""Every error that stands for a refusal; any other one is a fault of the service."""
 _HTTP_SLUGS: Final = {404: "not-found", 405: "method-not-allowed", 413: "body-too-large"}
 
 

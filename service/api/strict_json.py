@@ -9,20 +9,29 @@ from service.strict_json import parse_json
 
 MAX_BODY: Final = 64 * 1024
 """Most bytes of a body, unless a resource takes more."""
+MAX_BATCH_BODY: Final = 1024 * 1024
+JSON: Final = "application/json"
+NDJSON: Final = "application/x-ndjson"
 
 
 def read_json(request: Request, limit: int = MAX_BODY) -> Any:
-    """The request's body as plain data, read strictly.
+    """The request's body as plain data. Raises ``MalformedJson`` and what ``read_body`` raises."""
+    return parse_json(read_body(request, limit))
 
-    Raises ``MalformedJson`` and ``Problem``: 411 without a length, 413 over the limit, 415 for another
-    content type or an encoded body, 400 for one that is cut short.
+
+def read_body(request: Request, limit: int, *media_types: str) -> bytes:
+    """The request's body, JSON unless other media types are named.
+
+    Raises ``Problem``: 411 without a length, 413 over the limit, 415 for another content type or an encoded
+    body, 400 for one that is cut short.
     """
-    if request.environ.get("CONTENT_TYPE") != "application/json" and (
-        request.mimetype != "application/json"
+    media_types = media_types or (JSON,)
+    if request.environ.get("CONTENT_TYPE") not in media_types and (
+        request.mimetype not in media_types
         or request.mimetype_params.get("charset", "utf-8").lower() != "utf-8"
     ):
-        got = request.content_type or "no Content-Type"
-        raise Problem("unsupported-media-type", f"send Content-Type: application/json; got {got[:100]}")
+        got, wanted = request.content_type or "no Content-Type", " or ".join(media_types)
+        raise Problem("unsupported-media-type", f"send Content-Type: {wanted}; got {got[:100]}")
     if request.environ.get("HTTP_CONTENT_ENCODING"):
         raise Problem("unsupported-media-type", "send the body without Content-Encoding")
     length = request.content_length
@@ -33,4 +42,4 @@ def read_json(request: Request, limit: int = MAX_BODY) -> Any:
     body = request.get_data(cache=False)
     if len(body) != length:
         raise Problem("bad-request", f"the body ended after {len(body)} of {length} bytes")
-    return parse_json(body)
+    return body
