@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import sys
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, get_args
 
 import pytest
 
+from service.api.guides import BOOKS, GUIDES
 from service.api.schemas import ROUND, VOID, load
 from service.api.verification import MAX_DIFFERENCES
 from service.certificate.canonical import digest
@@ -38,23 +40,51 @@ def _development_keys() -> Iterator[None]:
 def make_workshop(
     _development_keys: None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[Path], Workshop]]:
-    if missing := missing_tools():
-        pytest.skip(f"the guides call {', '.join(missing)}")
     with tools(tmp_path_factory.mktemp("programs")) as make:
         yield make
 
 
-@pytest.mark.parametrize("name", ["certificates.md", "fairness.md"])
+SHORT = [f"guides/{name}.md" for name in GUIDES]
+
+
+@pytest.mark.parametrize("name", ["certificates.md", "fairness.md", *SHORT])
 def test_every_block_of_a_guide_does_what_it_shows(
     name: str, make_workshop: Callable[[Path], Workshop], tmp_path: Path
 ) -> None:
-    blocks, bench = examples(guide(name)), make_workshop(tmp_path)
-    assert len(blocks) > 5
+    blocks = examples(guide(name))
+    assert len(blocks) > 5 or name in SHORT
+    if missing := missing_tools(blocks):
+        pytest.skip(f"docs/{name} calls {', '.join(missing)}")
+    bench = make_workshop(tmp_path)
     for block in blocks:
         try:
             check(block, bench)
         except Exception as error:
             raise AssertionError(f"docs/{name}, line {block.line}: {error}") from error
+
+
+def test_the_guides_are_those_that_are_served() -> None:
+    folder = ROOT / "docs"
+    assert sorted(f"guides/{path.name}" for path in (folder / "guides").glob("*")) == sorted(SHORT)
+    assert sorted(path.stem for path in folder.glob("*.md")) == sorted(BOOKS)
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_short_guide_has_examples_in_three_languages_that_need_no_package(name: str) -> None:
+    blocks = examples(guide(name))
+    in_language = {
+        language: "\n".join(block.text for block in blocks if block.language == language)
+        for language in ("sh", "python", "js")
+    }
+    assert "curl " in in_language["sh"]
+    imported = set(re.findall(r"^(?:import|from) (\w+)", in_language["python"], re.MULTILINE))
+    assert {"json", "urllib"} <= imported <= sys.stdlib_module_names
+    modules = re.findall(r"^import .* from \"(.*)\";$", in_language["js"], re.MULTILINE)
+    assert "fetch(" in in_language["js"]
+    assert all(module.startswith("node:") for module in modules)
+    assert len(re.findall(r"^import ", in_language["js"], re.MULTILINE)) == len(modules)
+    assert all(block.answer for block in blocks if block.language != "sh")
+    assert len(guide(name).splitlines()) < 200
 
 
 @pytest.mark.parametrize(
