@@ -6,6 +6,7 @@ The path of a page is that of its file without the ending, so links between the 
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from markdown_it import MarkdownIt
@@ -24,13 +25,13 @@ GUIDES: Final = (
     "rulesets",
     "errors",
 )
-"""Short guides with examples in curl, Python and JavaScript, in the order in which an integrator needs them."""
+"""Short guides with examples in curl, Python and JavaScript, in the order in which they are needed."""
 BOOKS: Final = ("rulebook", "rulesets", "certificates", "fairness", "compliance", "design")
 """The longer texts."""
 
 
 class Text(NamedTuple):
-    """A text ready to be shown: its title, its first paragraph without markup, and all of it as HTML."""
+    """A text ready to be shown: its title, its first sentence without markup, and all of it as HTML."""
 
     title: str
     lead: str
@@ -43,8 +44,9 @@ def read_text(path: str) -> Text:
     tokens = _MARKDOWN.parse(shipped(f"docs/{path}.md").read_text(encoding="utf-8"))
     _name_headings(tokens)
     _lead_to_pages(tokens)
-    title, lead = (_plain(tokens, kind) for kind in ("heading_open", "paragraph_open"))
-    return Text(title, lead, Markup(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {})))  # noqa: S704  # our own files
+    title, paragraph = (_plain(tokens, kind) for kind in ("heading_open", "paragraph_open"))
+    html = Markup(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))  # noqa: S704  # files of the release
+    return Text(title, re.sub(r"(?<=\.) .*", "", paragraph), html)
 
 
 def _plain(tokens: Sequence[Token], kind: str) -> str:
@@ -56,7 +58,7 @@ def _plain(tokens: Sequence[Token], kind: str) -> str:
 
 def _name_headings(tokens: Sequence[Token]) -> None:
     """Give each heading the id that code hosts give it."""
-    for heading, words in zip(tokens, tokens[1:], strict=False):
+    for heading, words in pairwise(tokens):
         if heading.type == "heading_open":
             heading.attrSet("id", re.sub(r"[^\w -]", "", words.content.lower()).replace(" ", "-"))
 

@@ -5,7 +5,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 from typing import Final
 
-from flask import Blueprint, Response, make_response, render_template, send_from_directory
+from flask import Blueprint, Response, make_response, render_template
 
 from service.api.answers import deployment, with_etag
 from service.api.guides import BOOKS, GUIDES, read_text
@@ -19,7 +19,7 @@ _CSP: Final = (
 )
 _REFERENCE_CSP: Final = f"{_CSP}; script-src 'self'; connect-src 'self'; img-src data:"
 _SWAGGER_UI: Final = Path(str(distribution("flask-swagger-ui").locate_file("flask_swagger_ui/dist")))
-_SWAGGER_UI_FILES: Final = ("swagger-ui.css", "swagger-ui-bundle.js")
+_SWAGGER_UI_FILES: Final = {"swagger-ui.css": "text/css", "swagger-ui-bundle.js": "text/javascript"}
 
 
 @blueprint.get("/docs")
@@ -48,7 +48,7 @@ def reference_file(file: str) -> Response:
     """A file of Swagger UI."""
     if file not in _SWAGGER_UI_FILES:
         raise Problem("not-found", f"the reference has no file {file[:100]!r}")
-    return send_from_directory(_SWAGGER_UI, file)
+    return _kept(Response((_SWAGGER_UI / file).read_bytes(), mimetype=_SWAGGER_UI_FILES[file]))
 
 
 @blueprint.get("/docs/guides/<guide>")
@@ -75,9 +75,8 @@ def rules(id: str, language: str) -> Response:
     if published is None or language not in WORDS:
         known = ", ".join(deployment().rulesets)
         raise Problem("not-found", f"there are rules for {known}, in {', '.join(WORDS)}")
-    document = published.document
-    values = {"document": document, "rules": rules_in_words(document, language), "languages": WORDS}
-    return _kept(_page("rules.html", language, **values))
+    said = rules_in_words(published.document, language)
+    return _kept(_page("rules.html", language, document=published.document, rules=said, languages=WORDS))
 
 
 @blueprint.get("/problems")
@@ -109,7 +108,7 @@ def _page(template: str, language: str = "en", policy: str = _CSP, **values: obj
     return answer
 
 
-def _kept(page: Response) -> Response:
-    """The page with leave to keep it, as long as each use asks whether it is still the same."""
-    page.headers["Cache-Control"] = "no-cache"
-    return with_etag(page, sha256(page.get_data()).hexdigest())
+def _kept(answer: Response) -> Response:
+    """The answer with leave to keep it, as long as each use asks whether it is still the same."""
+    answer.headers["Cache-Control"] = "no-cache"
+    return with_etag(answer, sha256(answer.get_data()).hexdigest())
