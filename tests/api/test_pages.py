@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import sys
 from collections.abc import Iterator
 from hashlib import sha256
 from importlib.metadata import distribution
@@ -137,6 +138,7 @@ def test_the_reference_is_drawn_by_the_files_of_the_package(api: Api) -> None:
         assert answer.headers["Cache-Control"] == "no-cache"
         again = api.client.get(f"/docs/reference/{name}", headers={"If-None-Match": answer.headers["ETag"]})
         assert (again.status_code, again.data) == (304, b"")
+    assert "flask_swagger_ui" not in sys.modules, "the package is files to serve and nothing to run"
 
 
 # The texts.
