@@ -17,6 +17,7 @@ from service.api.verification import MAX_DIFFERENCES
 from service.certificate.canonical import digest
 from service.certificate.jws import KeyStatus, certify
 from service.game.cards import CODES
+from service.game.hands import KINDS
 from service.keys import configured_keys, new_keys, read_keys
 from service.registry import configured_rulesets
 from service.rounds import canonical_request, settle_request, void_request
@@ -154,6 +155,29 @@ def test_a_short_guide_has_examples_in_three_languages_that_need_no_package(name
 )
 def test_what_an_answer_shown_agrees_with(shown: Any, told: Any, agree: bool) -> None:
     assert agrees(shown, told) is agree
+
+
+def test_the_rulesets_differ_as_the_guide_says() -> None:
+    ids = ("trainer-1", "online-1", "casino-1")
+    columns = zip(*table(guide("guides/rulesets.md"), "what", *(f"`{id}`" for id in ids)), strict=True)
+    _, *told = columns
+    opens = {"all": "all open", "one": "one of them open", "one_per_player": "one open for each player"}
+    prices = {"one_more_ante": "one more ante", "the_ante": "the ante that lies there"}
+    for id, column in zip(ids, told, strict=True):
+        rules = configured_rulesets()[id].ruleset
+        assert rules.bonus
+        assert rules.game_purchase
+        limits, failed = rules.limits, rules.game_purchase.failed_ante
+        most = f"{limits.min_stake} to {limits.max_stake:,}" if limits.max_stake else None
+        assert column == (
+            f"{rules.max_boxes}, {opens[rules.open_boxes]}",
+            str(rules.combinations),
+            "yes" if rules.insurance else "no",
+            prices[rules.game_purchase.price],
+            "paid 1:1" if failed == "paid" else failed,
+            next(kind for kind in KINDS if kind in rules.bonus.dealt).replace("_", "-"),
+            most or f"at least {limits.min_stake}",
+        )
 
 
 def _rounds() -> dict[str, dict[str, Any]]:
