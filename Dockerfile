@@ -15,6 +15,7 @@ RUN useradd --system --uid 10001 --user-group --home-dir /app --no-create-home a
 WORKDIR /app
 COPY --from=builder /opt/venv /opt/venv
 COPY openapi.yaml ./
+COPY docs docs
 COPY deploy/gunicorn.conf.py deploy/
 COPY service service
 

@@ -26,7 +26,8 @@ def create_app() -> Flask:
     Raises ``MalformedRuleset`` for a wrong ruleset file and ``MalformedKeys`` for a wrong key file.
     """
     app = _App(__name__)
-    app.url_map.merge_slashes = False  # a path is right or wrong, never redirected
+    # A path is right or wrong, never redirected.
+    app.url_map.merge_slashes = app.url_map.redirect_defaults = False
     deploy(app)
     for resource in (rounds, hands, fairness, rulesets, operations, pages):
         app.register_blueprint(resource.blueprint)

@@ -105,6 +105,7 @@ def requests() -> Iterator[tuple[str, Any]]:
     for path in (
         *("/v1/rulesets", "/v1/rulesets/online-1", "/v1/version", "/v1/integrity", "/.well-known/jwks.json"),
         *("/verify", "/problems", "/nowhere", "/livez", "/readyz"),
+        *("/docs", "/docs/guides/verify", "/docs/rulesets/casino-1/ru"),
     ):
         yield path, None
 

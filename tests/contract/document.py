@@ -52,6 +52,16 @@ class Operation(NamedTuple):
         return id
 
     @property
+    def example_path(self) -> str:
+        """Its path with the first example of each parameter in place."""
+        path = self.path
+        for parameter in map(resolve, self.value.get("parameters", ())):
+            if parameter["in"] == "path":
+                example = next(iter(parameter["examples"].values()))["value"]
+                path = path.replace(f"{{{parameter['name']}}}", example)
+        return path
+
+    @property
     def request_schema(self) -> Schema | None:
         if "requestBody" not in self.value:
             return None

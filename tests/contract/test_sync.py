@@ -20,7 +20,9 @@ from werkzeug.test import TestResponse
 import service
 from service import schemas
 from service.api import create_app
+from service.api.guides import BOOKS, GUIDES
 from service.api.problems import PROBLEM_TYPES
+from service.api.rules_in_words import WORDS
 from service.api.strict_json import MAX_BODY
 from service.api.verification import MAX_DIFFERENCES
 from service.certificate import jws
@@ -88,22 +90,21 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
 
 
 def test_routes(app: Flask) -> None:
-    # Style sheets belong to the pages, not to the contract; Flask answers HEAD for every GET, and OPTIONS
-    # everywhere, which the contract says once for all.
+    # Style sheets and scripts belong to the pages, not to the contract; Flask answers HEAD for every GET, and
+    # OPTIONS everywhere, which the contract says once for all.
     served = {
         (method.lower(), re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule))
         for rule in app.url_map.iter_rules()
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
-        if rule.endpoint != "static"
+        if rule.endpoint not in ("static", "pages.reference_file")
     }
     assert served == {(one.method, one.path) for one in OPERATIONS}
 
 
 def test_head_and_options_as_the_description_says(client: FlaskClient) -> None:
     for one in OPERATIONS:
-        path = one.path.replace("{id}", "casino-1").replace("{slug}", "limits")
-        assert "OPTIONS" in client.options(path).headers["Allow"]
-        assert client.head(path).status_code == (200 if one.method == "get" else 405)
+        assert "OPTIONS" in client.options(one.example_path).headers["Allow"]
+        assert client.head(one.example_path).status_code == (200 if one.method == "get" else 405)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
@@ -123,7 +124,7 @@ def test_statuses_that_go_for_every_operation_of_a_kind(operation: Operation) ->
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
 def test_headers_of_answers(operation: Operation, client: FlaskClient) -> None:
-    path = operation.path.replace("{id}", "casino-1").replace("{slug}", "limits")
+    path = operation.example_path
     answers = [client.open(path, method="TRACE")]
     if operation.method == "get":
         answers.append(client.get(path))
@@ -134,12 +135,12 @@ def test_headers_of_answers(operation: Operation, client: FlaskClient) -> None:
         assert_headers(operation, answer)
 
 
-@pytest.mark.parametrize("id", ["getContract", "getRuleset"])
-def test_headers_of_an_answer_without_a_body(id: str, client: FlaskClient) -> None:
-    path = operation(id).path.replace("{id}", "casino-1")
-    answer = client.get(path, headers={"If-None-Match": "*"})
-    assert answer.status_code == 304
-    assert_headers(operation(id), answer)
+def test_headers_of_an_answer_without_a_body(client: FlaskClient) -> None:
+    for one in OPERATIONS:
+        if "304" in one.value["responses"]:
+            answer = client.get(one.example_path, headers={"If-None-Match": "*"})
+            assert (answer.status_code, answer.data) == (304, b"")
+            assert_headers(one, answer)
 
 
 def assert_headers(operation: Operation, answer: TestResponse) -> None:
@@ -167,7 +168,7 @@ def test_every_answer_in_json_bears_the_digest_of_its_bytes(client: FlaskClient)
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
 def test_what_is_answered_without_integrity(operation: Operation) -> None:
-    path = operation.path.replace("{id}", "casino-1").replace("{slug}", "limits")
+    path = operation.example_path
     answer = damaged().open(path, method=operation.method, data=b"", content_type="application/json")
     promised = "503" in operation.value["responses"]
     assert (answer.status_code == 503) == promised
@@ -503,6 +504,14 @@ def test_problem_types() -> None:
     assert set(SCHEMAS["Problem"]["properties"]["status"]["enum"]) == {
         type.status for type in PROBLEM_TYPES.values()
     }
+
+
+def test_names_of_pages() -> None:
+    names = {"getGuide": GUIDES, "getBook": BOOKS, "getRulesIn": tuple(WORDS)}
+    for id, known in names.items():
+        parameters = map(resolve, operation(id).value["parameters"])
+        (listed,) = (one["schema"]["enum"] for one in parameters if "enum" in one["schema"])
+        assert tuple(listed) == known
 
 
 def test_every_problem_type_is_told_where_it_can_occur() -> None:

@@ -82,11 +82,13 @@ def test_the_wheel_holds_code_and_data_and_nothing_else(wheel: Path) -> None:
         for path in (ROOT / "service").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
+    texts = {f"service/{path.relative_to(ROOT)}" for path in (ROOT / "docs").rglob("*.md")}
     inside = {name for name in names if name.startswith("service/")}
-    assert inside == package | {"service/openapi.yaml", "service/deploy/gunicorn.conf.py"}
+    assert inside == package | texts | {"service/openapi.yaml", "service/deploy/gunicorn.conf.py"}
     for name in (
         *("rulesets/casino-1.toml", "api/templates/problem.html", "api/static/page.css"),
         *("MANIFEST.sha256", "api/verify/page.html", "api/verify/verdict.js", "api/verify/texts.json"),
+        *("docs/rulebook.md", "docs/guides/verify.md", "api/words.toml", "api/static/reference.js"),
     ):
         assert f"service/{name}" in names
     top = {name.split("/")[0] for name in names}
@@ -126,7 +128,10 @@ def test_it_serves_everything_from_another_folder(server: Server) -> None:
     void = {**ROUND, "reason": "power cut"}
     assert server.ask("/v1/rounds/void", void).body == here.post("/v1/rounds/void", json=void).data
     paths = ("/openapi.yaml", "/problems/limits", "/static/page.css", "/v1/rulesets/online-1", "/v1/version")
-    for path in (*paths, "/v1/integrity", "/readyz", "/.well-known/jwks.json", "/verify"):
+    documentation = ("/docs", "/docs/rulebook", "/docs/guides/verify", "/docs/rulesets/online-1/ru")
+    reference = ("/docs/reference", "/docs/reference/swagger-ui-bundle.js")
+    others = ("/v1/integrity", "/readyz", "/.well-known/jwks.json", "/verify")
+    for path in (*paths, *documentation, *reference, *others):
         answer = server.ask(path)
         assert (answer.status, answer.body) == (200, here.get(path, buffered=True).data)
 

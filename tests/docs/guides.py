@@ -1,4 +1,4 @@
-"""The guides' examples: blocks of shell and Python, each with the answer that stands below it."""
+"""The guides' examples: blocks of shell, Python and JavaScript, each with the answer that stands below it."""
 
 import io
 import json
@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from threading import Thread
@@ -23,7 +23,9 @@ ROOT: Final = Path(__file__).parents[2]
 SHOWN_ADDRESS: Final = "127.0.0.1:8080"
 ELLIPSIS: Final = "…"
 _FENCE: Final = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_LANGUAGES: Final = ("sh", "python", "js")
 _TOOLS: Final = ("curl", "openssl", "base64", "sha256sum")
+_BOUNDARY: Final = "---- the next block ----"
 
 
 class Example(NamedTuple):
@@ -59,7 +61,7 @@ def examples(text: str) -> list[Example]:
     found: list[Example] = []
     for match in _FENCE.finditer(text):
         language, content = match.groups()
-        if language in ("sh", "python"):
+        if language in _LANGUAGES:
             found.append(Example(language, content, text[: match.start()].count("\n") + 1, None))
         else:
             assert found, f"an answer before any question: {content}"
@@ -98,15 +100,26 @@ class Workshop:
         self._port = port
         self._environment = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
         self._names: dict[str, Any] = {}
+        self._modules: list[str] = []
 
     def run(self, example: Example) -> str:
         """What a block writes to standard output."""
-        return self._shell(example) if example.language == "sh" else self._python(example)
+        here = example._replace(text=example.text.replace(SHOWN_ADDRESS, f"127.0.0.1:{self._port}"))
+        return {"sh": self._shell, "python": self._python, "js": self._node}[example.language](here)
 
     def _shell(self, example: Example) -> str:
-        script = example.text.replace(SHOWN_ADDRESS, f"127.0.0.1:{self._port}")
+        return self._program(["sh", "-e", "-u", "-c", example.text], fails=example.fails)
+
+    def _node(self, example: Example) -> str:
+        """The block as the end of a module in which those before it run once more."""
+        self._modules.append(example.text)
+        module = f"\nconsole.log({json.dumps(_BOUNDARY)});\n".join(self._modules)
+        told = self._program(["node", "--input-type=module", "--eval", module])
+        return told.rpartition(f"{_BOUNDARY}\n")[2]
+
+    def _program(self, command: list[str], *, fails: bool = False) -> str:
         done = subprocess.run(
-            ["sh", "-e", "-u", "-c", script],
+            command,
             cwd=self._folder,
             env=self._environment,
             capture_output=True,
@@ -114,7 +127,7 @@ class Workshop:
             timeout=60,
             check=False,
         )
-        assert done.returncode == example.fails, done.stdout + done.stderr
+        assert done.returncode == fails, done.stdout + done.stderr
         assert not done.stderr, done.stderr
         return done.stdout
 
@@ -141,9 +154,11 @@ def check(example: Example, workshop: Workshop) -> None:
         assert agrees(example.answer[1].strip(), told.strip()), told
 
 
-def missing_tools() -> list[str]:
-    """Programs that the guides call and this machine does not have."""
-    return [tool for tool in _TOOLS if shutil.which(tool) is None]
+def missing_tools(blocks: Sequence[Example]) -> list[str]:
+    """Programs that the blocks call and this machine does not have."""
+    called = {tool for block in blocks for tool in _TOOLS if block.language == "sh" and tool in block.text}
+    called |= {"node" for block in blocks if block.language == "js"}
+    return sorted(tool for tool in called if shutil.which(tool) is None)
 
 
 @contextmanager

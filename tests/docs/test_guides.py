@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import sys
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,10 +11,12 @@ from typing import Any, get_args
 
 import pytest
 
+from service.api.guides import BOOKS, GUIDES
 from service.api.verification import MAX_DIFFERENCES
 from service.certificate.canonical import digest
 from service.certificate.jws import KeyStatus, certify
 from service.game.cards import CODES
+from service.game.hands import KINDS
 from service.keys import configured_keys, new_keys, read_keys
 from service.registry import configured_rulesets
 from service.rounds import canonical_request, settle_request, void_request
@@ -38,23 +41,100 @@ def _development_keys() -> Iterator[None]:
 def make_workshop(
     _development_keys: None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[Path], Workshop]]:
-    if missing := missing_tools():
-        pytest.skip(f"the guides call {', '.join(missing)}")
     with tools(tmp_path_factory.mktemp("programs")) as make:
         yield make
 
 
-@pytest.mark.parametrize("name", ["certificates.md", "fairness.md"])
+SHORT = [f"guides/{name}.md" for name in GUIDES]
+
+
+@pytest.mark.parametrize("name", ["certificates.md", "fairness.md", *SHORT])
 def test_every_block_of_a_guide_does_what_it_shows(
     name: str, make_workshop: Callable[[Path], Workshop], tmp_path: Path
 ) -> None:
-    blocks, bench = examples(guide(name)), make_workshop(tmp_path)
-    assert len(blocks) > 5
+    blocks = examples(guide(name))
+    assert len(blocks) > 5 or name in SHORT
+    if missing := missing_tools(blocks):
+        pytest.skip(f"docs/{name} calls {', '.join(missing)}")
+    bench = make_workshop(tmp_path)
     for block in blocks:
         try:
             check(block, bench)
         except Exception as error:
             raise AssertionError(f"docs/{name}, line {block.line}: {error}") from error
+
+
+WRONG = {
+    "another answer": '```js\nconsole.log("a b");\n```\n```text\na c\n```\n',
+    "another document": '```js\nconsole.log(`{"a": ${1 + 1}}`);\n```\n```json\n{"a": 1}\n```\n',
+    "an answer that is not shown": "```js\nconsole.log(1);\n```\n",
+    "an error": '```js\nthrow new Error("x");\n```\n',
+    "a warning": '```js\nconsole.warn("x");\n```\n',
+    "a name that no block gives": "```js\nconst a = 1;\n```\n```js\nconsole.log(b);\n```\n",
+}
+RIGHT = """\
+```js
+const a = 1;
+console.log(a);
+```
+```text
+1
+```
+```js
+const { status } = await fetch("http://127.0.0.1:8080/livez");
+console.log(a + 1, status);
+```
+```text
+2 200
+```
+"""
+
+
+def test_blocks_of_javascript_follow_each_other(
+    make_workshop: Callable[[Path], Workshop], tmp_path: Path
+) -> None:
+    if missing_tools(examples(RIGHT)):
+        pytest.skip("node is not installed")
+    bench = make_workshop(tmp_path)
+    for block in examples(RIGHT):
+        check(block, bench)
+
+
+@pytest.mark.parametrize("text", WRONG.values(), ids=WRONG)
+def test_a_wrong_block_of_javascript_is_found(
+    text: str, make_workshop: Callable[[Path], Workshop], tmp_path: Path
+) -> None:
+    *before, last = examples(text)
+    if missing_tools([last]):
+        pytest.skip("node is not installed")
+    bench = make_workshop(tmp_path)
+    for block in before:
+        check(block, bench)
+    with pytest.raises(AssertionError):
+        check(last, bench)
+
+
+def test_the_guides_are_those_that_are_served() -> None:
+    folder = ROOT / "docs"
+    assert sorted(f"guides/{path.name}" for path in (folder / "guides").glob("*")) == sorted(SHORT)
+    assert sorted(path.stem for path in folder.glob("*.md")) == sorted(BOOKS)
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_short_guide_has_examples_in_three_languages_that_need_no_package(name: str) -> None:
+    blocks = examples(guide(name))
+    in_language = {
+        language: "\n".join(block.text for block in blocks if block.language == language)
+        for language in ("sh", "python", "js")
+    }
+    assert "curl " in in_language["sh"]
+    imported = set(re.findall(r"^(?:import|from) (\w+)", in_language["python"], re.MULTILINE))
+    assert {"json", "urllib"} <= imported <= sys.stdlib_module_names
+    modules = re.findall(r"^import .* from \"(.*)\";$", in_language["js"], re.MULTILINE)
+    assert "fetch(" in in_language["js"]
+    assert all(module.startswith("node:") for module in modules)
+    assert len(re.findall(r"^import ", in_language["js"], re.MULTILINE)) == len(modules)
+    assert all(block.answer for block in blocks if block.language != "sh")
 
 
 @pytest.mark.parametrize(
@@ -75,6 +155,29 @@ def test_every_block_of_a_guide_does_what_it_shows(
 )
 def test_what_an_answer_shown_agrees_with(shown: Any, told: Any, agree: bool) -> None:
     assert agrees(shown, told) is agree
+
+
+def test_the_rulesets_differ_as_the_guide_says() -> None:
+    ids = ("trainer-1", "online-1", "casino-1")
+    columns = zip(*table(guide("guides/rulesets.md"), "what", *(f"`{id}`" for id in ids)), strict=True)
+    _, *told = columns
+    opens = {"all": "all open", "one": "one of them open", "one_per_player": "one open for each player"}
+    prices = {"one_more_ante": "one more ante", "the_ante": "the ante that lies there"}
+    for id, column in zip(ids, told, strict=True):
+        rules = configured_rulesets()[id].ruleset
+        assert rules.bonus
+        assert rules.game_purchase
+        limits, failed = rules.limits, rules.game_purchase.failed_ante
+        most = f"{limits.min_stake} to {limits.max_stake:,}" if limits.max_stake else None
+        assert column == (
+            f"{rules.max_boxes}, {opens[rules.open_boxes]}",
+            str(rules.combinations),
+            "yes" if rules.insurance else "no",
+            prices[rules.game_purchase.price],
+            "paid 1:1" if failed == "paid" else failed,
+            next(kind for kind in KINDS if kind in rules.bonus.dealt).replace("_", "-"),
+            most or f"at least {limits.min_stake}",
+        )
 
 
 def _rounds() -> dict[str, dict[str, Any]]:

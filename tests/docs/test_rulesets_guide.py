@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from marshmallow import Schema, fields
+from marshmallow import fields
 
 from service.fields import Choice, Flag, Text, Whole
 from service.game.hands import KINDS
@@ -15,6 +14,7 @@ from service.registry import _RULESET, BUILT_IN, configured_rulesets, load_rules
 from service.rounds import settle_request
 from service.schemas import ROUND, load
 from tests.docs.guides import table
+from tests.support.parameters import parameters, schema_of
 from tests.support.rounds import box_of
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "rulesets.md").read_text(encoding="utf-8")
@@ -25,7 +25,6 @@ PER_KIND = {
     "bonus.dealt": "bonus.dealt.*",
     "bonus.with_sixth": "bonus.with_sixth.*",
 }
-TEXTS = {"id", "version", "title", "summary", "source", "decisions"}
 
 
 def _fences(language: str) -> list[str]:
@@ -71,8 +70,7 @@ def test_a_wrong_line_is_refused_as_the_guide_says(houses: Path, line: str, refu
 def test_the_table_of_keys_is_what_the_loader_reads() -> None:
     shown = {key.strip("`"): (value, needed) for key, value, needed, *_ in table(GUIDE, *_COLUMNS)}
     read = {
-        PER_KIND.get(key.rpartition(".")[0], key): (_value(row), needed)
-        for key, row, needed in _rows(_RULESET)
+        PER_KIND.get(key.rpartition(".")[0], key): (_value(row), needed) for key, row, needed in parameters()
     }
     assert shown == read
     kinds = re.findall("`(\\w+)`", GUIDE[GUIDE.index("stands a kind:") : GUIDE.index("is refused.")])
@@ -84,36 +82,13 @@ def test_the_lengths_of_texts_are_those_of_the_loader() -> None:
     assert isinstance(decisions, fields.List)
     nested = {**_RULESET.fields, "[[decisions]]": decisions.inner}
     for key, length, what in table(GUIDE, "text", "characters", "what it says"):
-        texts = _schema(nested[key.strip("`")]).fields
+        texts = schema_of(nested[key.strip("`")]).fields
         assert {_length(texts[language]) for language in ("en", "ru")} == {length}
         if "id" in texts:
             assert f"`id` of {_length(texts['id'])} characters" in what
 
 
 _COLUMNS = ("key", "value", "needed", "meaning", "clause")
-
-
-def _rows(
-    schema: Schema, path: str = "", needed: str = "yes"
-) -> Iterator[tuple[str, fields.Field[object], str]]:
-    """Each row that a file may have: its key, the field of its value, and whether it is needed."""
-    for name, field in schema.fields.items():
-        if not path and name in TEXTS:
-            continue
-        key = f"{path}.{name}".lstrip(".")
-        inner = _schema(field)
-        if "basis" in inner.fields:
-            yield key, inner.fields["value"], needed if field.required else "no"
-        else:
-            optional = not field.required and needed == "yes"
-            yield from _rows(inner, key, "with its section" if optional else needed)
-
-
-def _schema(field: object) -> Schema:
-    assert isinstance(field, fields.Nested)
-    schema = field.schema
-    assert isinstance(schema, Schema)
-    return schema
 
 
 def _length(field: object) -> str:

@@ -156,6 +156,8 @@ def test_saved_to_disk(chromium: Browser, given: Given, server: Server, tmp_path
     chromium.open(saved.as_uri() + "#c=" + given.certificates["plain"])
     assert chromium.verdict() == "good"
     assert "fits the key" in chromium.text("#checks")
+    # A link to the documentation would lead nowhere.
+    assert not chromium.run("return document.getElementById('docs').checkVisibility()")
     assert chromium.complaints() == []
     assert [url for url in chromium.requests() if not url.startswith(saved.as_uri())] == []
 
@@ -361,6 +363,7 @@ def test_language(at_page: Browser, address: str, given: Given) -> None:
     assert at_page.verify(unfinished) == "unreadable"
     at_page.click("[data-language=ru]")
     assert at_page.text("h1") == "Проверка раунда"
+    assert at_page.text("#docs") == "Документация"
     assert "неполон" in at_page.text("#verdict")
     state = "return [document.documentElement.lang, document.getElementById('input').value]"
     assert at_page.run(state) == ["ru", unfinished]

@@ -29,8 +29,7 @@ def page(rulesets: Mapping[str, Any], jwks: Mapping[str, Any]) -> tuple[bytes, s
     The policy stands in the page too, so that a saved copy is as closed as a served one.
     """
     css, script = _source("page.css"), "\n".join(_IMPORT.sub("", _source(f"{name}.js")) for name in _SCRIPTS)
-    texts = orjson.loads(_source("texts.json"))
-    data = orjson.dumps({"rulesets": dict(rulesets), "jwks": dict(jwks), "texts": texts}).decode()
+    data = orjson.dumps({"rulesets": dict(rulesets), "jwks": dict(jwks), "texts": texts()}).decode()
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(css)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -42,6 +41,11 @@ def page(rulesets: Mapping[str, Any], jwks: Mapping[str, Any]) -> tuple[bytes, s
         "{{DATA}}": data.replace("<", "\\u003c"),  # no text in a ruleset can end the data block
     }
     return _PLACEHOLDER.sub(lambda match: parts[match[0]], _source("page.html")).encode(), policy
+
+
+def texts() -> Any:
+    """What the page shows, by language."""
+    return orjson.loads(_source("texts.json"))
 
 
 def _source(name: str) -> str:

@@ -299,6 +299,7 @@ function listenForDrops() {
   });
 }
 
+byId("docs").hidden = location.protocol === "file:"; // a saved copy has no service beside it
 listen();
 showLanguage(state.language);
 takeFragment();
