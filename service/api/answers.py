@@ -2,9 +2,7 @@
 
 import json
 import logging
-from base64 import b64encode
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Any, Final, NamedTuple, cast
 
 import orjson
@@ -13,6 +11,7 @@ from flask import Flask, Response, current_app, request
 from service import __version__
 from service.api import verify
 from service.api.problems import Problem
+from service.certificate.canonical import content_digest
 from service.integrity import FileCheck, Integrity
 from service.keys import Keys, configured_keys
 from service.observability import metrics
@@ -55,9 +54,19 @@ def json_answer(document: Any) -> Response:
         body = orjson.dumps(document)
     except TypeError:  # orjson knows 64 bits, and a claimed outcome that is quoted may hold longer numbers
         body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-    answer = Response(body, mimetype="application/json")
-    answer.headers["Content-Digest"] = f"sha-256=:{b64encode(sha256(body).digest()).decode()}:"
+    return digested(Response(body, mimetype="application/json"))
+
+
+def digested(answer: Response) -> Response:
+    """The answer with the digest of its body's bytes."""
+    answer.headers["Content-Digest"] = content_digest(answer.get_data())
     return answer
+
+
+def immutable(answer: Response, digest: str) -> Response:
+    """The answer of a resource that never changes, under its digest as entity tag."""
+    answer.headers["Cache-Control"] = "public, max-age=86400, immutable"
+    return with_etag(answer, digest)
 
 
 def with_etag(answer: Response, etag: str) -> Response:
