@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -221,7 +222,8 @@ def _deployment(text: str) -> Deployment:
 
 def _conformance(options: argparse.Namespace) -> Any:
     kit = load_kit(options.kit.read_bytes()) if options.kit else newest_kit()
-    return run_kit(kit, options.deployment, options.deployment.address, _progress)
+    with closing(options.deployment) as deployment:
+        return run_kit(kit, deployment, deployment.address, _progress)
 
 
 def _progress(asked: int, cases: int) -> None:

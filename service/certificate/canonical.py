@@ -51,5 +51,5 @@ def digest(document: Any) -> str:
 
 
 def content_digest(body: bytes) -> str:
-    """The header of RFC 9530 that goes with the bytes of a body."""
+    """The value of a Content-Digest header (RFC 9530) for the bytes of a body."""
     return f"sha-256=:{b64encode(sha256(body).digest()).decode()}:"

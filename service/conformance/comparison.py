@@ -80,7 +80,7 @@ def _body(rules: Rules, expected: Expected, answer: Answer, keys: Keys) -> Itera
         if difference.computed is ABSENT and _may_be_added(difference.pointer, rules, expected.body):
             continue
         left_free = next((one for one in free if matcher(one["at"])(difference.pointer)), None)
-        if left_free is None:
+        if left_free is None or difference.computed is ABSENT:
             yield difference
         elif not isinstance(difference.claimed, str) or not re.fullmatch(
             left_free["pattern"], difference.claimed
@@ -99,7 +99,7 @@ def _may_be_added(pointer: str, rules: Rules, expected: Any) -> bool:
 def _uncertified(body: Document, keys: Keys) -> Iterator[Difference]:
     """Where a certificate does not vouch for the outcome around it."""
     certificate = body.get("certificate", ABSENT)
-    if not isinstance(certificate, str):
+    if not isinstance(certificate, str) or certificate != certificate.strip():
         yield Difference("/certificate", certificate, PUBLISHED_KEYS)
         return
     try:

@@ -3,9 +3,11 @@
 A published version never changes. What a case means is told by the schema; the names here are its names.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -13,7 +15,7 @@ import orjson
 
 from service.certificate.differences import ABSENT
 from service.certificate.jws import RefusedCertificate, VerificationKey, open_certificate
-from service.keys import MalformedKeys, verification_keys
+from service.keys import verification_keys
 
 _FOLDER: Final = Path(__file__).parent / "kits"
 _FILES: Final = {
@@ -78,7 +80,6 @@ class Kit(NamedTuple):
     """The cases of one version in the order in which they are asked, and the rules by kind."""
 
     version: int
-    engine: Document
     kinds: Mapping[str, Rules]
     cases: Sequence[Case]
 
@@ -95,9 +96,9 @@ def load_kit(content: bytes) -> Kit:
         keys = verification_keys({"keys": document["keys"]})
         kinds = {kind: Rules(**rules) for kind, rules in document["kinds"].items()}
         cases = [_case(keys, **case) for case in document["cases"]]
-        _check_order(kinds, cases)
-        return Kit(document["kit"], document["engine"], kinds, cases)
-    except (KeyError, TypeError, AttributeError, ValueError, MalformedKeys) as error:
+        _check(kinds, cases)
+        return Kit(document["kit"], kinds, cases)
+    except (KeyError, TypeError, AttributeError, ValueError, re.error) as error:
         raise MalformedKit(f"this is no kit that can be run: {error}") from None
 
 
@@ -121,8 +122,10 @@ def _case(
     return Case(id, kind, clauses, Call(**request), Expected(**answer))
 
 
-def _check_order(kinds: Mapping[str, Rules], cases: Sequence[Case]) -> None:
-    """Whether each case has a kind and takes parts of the answers of earlier ones only."""
+def _check(kinds: Mapping[str, Rules], cases: Sequence[Case]) -> None:
+    """Whether patterns can be read, each case has a kind and takes parts of earlier answers only."""
+    for free in chain(*(rules.free for rules in kinds.values()), *(case.answer.free for case in cases)):
+        re.compile(free["pattern"])
     earlier = set[str]()
     for case in cases:
         sources = {put["from"]["case"] for put in (*case.request.put, *case.answer.put) if "from" in put}

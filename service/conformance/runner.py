@@ -35,7 +35,7 @@ def run_kit(
         try:
             found, in_a_row = run.differences(case), 0
         except NoAnswer as error:
-            found, in_a_row = [Difference("", f"no answer: {error}", "an answer")], in_a_row + 1
+            found, in_a_row = [_unanswered(case, f"no answer: {error}")], in_a_row + 1
         if found:
             failures.append(_failure(case, found))
         if in_a_row in (UNANSWERED_IN_A_ROW, number):
@@ -68,8 +68,7 @@ class _Run:
             expected = case.answer._replace(body=filled(case.answer.body, case.answer.put, self._answers))
             body = filled(case.request.body, case.request.put, self._answers)
         except (LookupError, ValueError, TypeError, AttributeError) as error:
-            needed = "earlier answers of which this request takes parts"
-            return [Difference("", f"they lack what is needed: {error!r}", needed)]
+            return [_unanswered(case, f"not asked: an earlier answer lacks the part needed, {error!r}")]
         answer = self._ask(sent(case.request._replace(body=body)))
         found = compare(self._kinds[case.kind], expected, answer, self._keys)
         try:
@@ -110,6 +109,10 @@ def sent(call: Call) -> Sent:
     return Sent(call.method, call.path, body, {"Content-Type": call.content_type})
 
 
+def _unanswered(case: Case, why: str) -> Difference:
+    return Difference("status", why, case.answer.status)
+
+
 def _failure(case: Case, found: Sequence[Difference]) -> Document:
     return {
         "id": case.id,
@@ -125,8 +128,16 @@ def _described(difference: Difference) -> Document:
     values = {"expected": difference.computed, "got": difference.claimed}
     return {
         "place": difference.pointer,
-        **{name: value for name, value in values.items() if value is not ABSENT},
+        **{name: _tellable(value) for name, value in values.items() if value is not ABSENT},
     }
+
+
+def _tellable(value: Any) -> Any:
+    try:
+        json.dumps(value)
+    except RecursionError:
+        return "too many objects and arrays within one another"
+    return value
 
 
 _SHOWN: Final = 20

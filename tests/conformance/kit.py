@@ -13,6 +13,7 @@ import os
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -43,7 +44,6 @@ JSON: Final[Document] = {
     "headers": {"X-Request-Id": []},
     "content_digest": True,
 }
-PUBLIC: Final = {"X-Request-Id": [], "Cache-Control": ["public"]}
 
 
 def _free(at: str, why: str, pattern: str = ".+") -> Document:
@@ -62,7 +62,12 @@ _OUTCOME: Final[Document] = {
     "free": [*_ENGINES, _free("/boxes/*/bets/*/reason", _PROSE)],
 }
 KINDS: Final[dict[str, Document]] = {
-    "keys": {"about": "the public keys, with which certificates are checked", **JSON, "keys": True},
+    "keys": {
+        "about": "the public keys, with which certificates are checked",
+        **JSON,
+        "headers": {"X-Request-Id": [], "Cache-Control": ["public", "max-age=300"]},
+        "keys": True,
+    },
     "health": {"about": "that a deployment can answer and settle", **JSON},
     "version": {
         "about": "what a deployment says of itself",
@@ -149,7 +154,7 @@ def build() -> Document:
     assert not twice, twice
     return {
         "kit": VERSION,
-        "engine": ENGINE,
+        "engine": without(ENGINE, "digest"),
         "keys": golden.keys().jwks()["keys"],
         "kinds": {kind: {**rules, **_telling(kind, cases)} for kind, rules in KINDS.items()},
         "cases": cases,
@@ -236,8 +241,7 @@ def stored() -> Document:
 
 def changes(old: Document, new: Document) -> Iterator[Difference]:
     """Where two kits differ, what they leave free set aside; cases are named by their ids."""
-    heads = without(old, "cases"), without(new, "cases")
-    yield from (found for found in differences(*heads) if found.pointer != "/engine/digest")
+    yield from differences(without(old, "cases"), without(new, "cases"))
     before = {case["id"]: case for case in old["cases"]}
     after = {case["id"]: case for case in new["cases"]}
     if [*before] != [*after]:
@@ -265,7 +269,8 @@ def main() -> int:
         sys.stdout.write(f"{change.pointer}: {change.claimed!r:.200} became {change.computed!r:.200}\n")
     if options.write and found:
         FILE.write_text(text(kit), encoding="utf-8")
-    sys.stdout.write(f"kit {VERSION}: {len(kit['cases'])} cases, {len(found)} changes\n")
+    digest = sha256(FILE.read_bytes()).hexdigest() if FILE.exists() else "none"
+    sys.stdout.write(f"kit {VERSION}: {len(kit['cases'])} cases, {len(found)} changes, sha256:{digest}\n")
     return 0 if options.write or not found else 1
 
 

@@ -43,6 +43,8 @@ HANDS: Final = {
     "four-and-full-house": "7c 7d 7h 7s Kc Kd",
     "two-full-houses": "Kc Kd Kh Qc Qd Qh",
     "full-house-and-ace-king": "Ac Ad Ah Kc Kd 2s",
+    "flush-and-straight": "2h 3h 4h 5h 9h 6d",
+    "two-pair-and-ace-king": "Ac Kd 8s Kh 8d",
     "flush-and-pair": "2h 5h 7h 9h Jh Jd",
     "three-and-ace-king": "Ad Ks 8s Kd Kh",
     "two-pair-twice": "9s 9d 5s 5h Jh Jc",
@@ -145,16 +147,16 @@ def verdicts() -> Iterator[Draft]:
     yield _verdict("hidden-seed", {**claim, "request": WRITTEN["hidden-seed"]}, taken("/outcome", HIDDEN))
     another = {**request, "context": {"id": "B-2"}}
     yield _verdict("claim-of-another-request", {**claim, "request": another}, outcome, unsigned)
-    for number, (at, value) in enumerate(ALTERED.items()):
+    for number, (at, altered) in enumerate(ALTERED.items()):
         puts = [outcome, unsigned] if number % 2 else [outcome]
         name = at[1:].replace("/", "-").replace("_", "-")
-        yield _verdict(f"altered/{name}", claim, *puts, (f"/outcome{at}", value))
+        yield _verdict(f"altered/{name}", claim, *puts, (f"/outcome{at}", altered))
     engine = ("/outcome/engine/version", "0")
     yield _verdict("altered/engine-version", claim, outcome, engine, free="/differences/*/computed")
     foreign = taken("/outcome/certificate", NAMED, "/certificate")
     yield _verdict("altered/certificate-of-another", {"outcome": {}}, outcome, foreign)
-    for name, certificate in _refused_certificates().items():
-        yield _verdict(f"refused/{name}", {"certificate": certificate})
+    for name, useless in _refused_certificates().items():
+        yield _verdict(f"refused/{name}", {"certificate": useless})
     yield _verdict("not-settled", {"outcome": {"status": "settled"}})
     yield _verdict("nothing-claimed", {"outcome": {}})
 

@@ -98,6 +98,12 @@ WRITTEN: Final[dict[str, Document]] = {
         boxes=[{"box": 2, "ante": 1}, {"box": 4, "ante": 3, "bonus": 2}],
         actions=act("2 bet", "4 buy_sixth", "4 bet"),
     ),
+    "trainer-royal": round_body(
+        "trainer-1",
+        deal=rigged(ROYAL, GAME, then="Ad"),
+        boxes=_boxes(1),
+        actions=act("1 buy_sixth", "1 bet"),
+    ),
     "trainer-bonus-after-fold": round_body(
         "trainer-1",
         deal=rigged("2c 4d 6h 8s Tc", GAME, then="Td"),
@@ -171,14 +177,8 @@ def rounds() -> Iterator[Draft]:
 
 def voids() -> Iterator[Draft]:
     """Rounds broken off at their beginning, on their way and after their end."""
-    for id in (
-        "two-players",
-        "online-one-open-of-three",
-        "hidden-seed",
-        "beacon",
-        "context",
-        "payout-capped",
-    ):
+    broken_off = ("two-players", "online-one-open-of-three", "hidden-seed", "beacon", "context")
+    for id in (*broken_off, "payout-capped"):
         for end in sorted({0, len(WRITTEN[id]["actions"]) // 2, len(WRITTEN[id]["actions"])}):
             body = {**WRITTEN[id], "actions": WRITTEN[id]["actions"][:end]}
             yield void(f"{id}/{end}", body, "~ the table's 'lamp' \\ fell" if end else "power cut")

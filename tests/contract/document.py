@@ -52,6 +52,16 @@ class Operation(NamedTuple):
         return id
 
     @property
+    def shown_path(self) -> str:
+        """The path with the example of each of its parameters."""
+        path = self.path
+        for parameter in map(resolve, self.value.get("parameters", ())):
+            if parameter["in"] == "path":
+                (example,) = parameter["examples"].values()
+                path = path.replace(f"{{{parameter['name']}}}", str(example["value"]))
+        return path
+
+    @property
     def request_schema(self) -> Schema | None:
         if "requestBody" not in self.value:
             return None

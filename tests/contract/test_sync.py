@@ -99,7 +99,7 @@ def test_routes(app: Flask) -> None:
 
 def test_head_and_options_as_the_description_says(client: FlaskClient) -> None:
     for one in OPERATIONS:
-        path = one.path.replace("{id}", "casino-1").replace("{slug}", "limits")
+        path = one.shown_path
         assert "OPTIONS" in client.options(path).headers["Allow"]
         assert client.head(path).status_code == (200 if one.method == "get" else 405)
 
@@ -121,7 +121,7 @@ def test_statuses_that_go_for_every_operation_of_a_kind(operation: Operation) ->
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
 def test_headers_of_answers(operation: Operation, client: FlaskClient) -> None:
-    path = operation.path.replace("{id}", "casino-1").replace("{slug}", "limits")
+    path = operation.shown_path
     answers = [client.open(path, method="TRACE")]
     if operation.method == "get":
         answers.append(client.get(path))
@@ -132,9 +132,9 @@ def test_headers_of_answers(operation: Operation, client: FlaskClient) -> None:
         assert_headers(operation, answer)
 
 
-@pytest.mark.parametrize("id", ["getContract", "getRuleset"])
+@pytest.mark.parametrize("id", ["getContract", "getRuleset", "getKit", "getKitSchema", "getKitReadme"])
 def test_headers_of_an_answer_without_a_body(id: str, client: FlaskClient) -> None:
-    path = operation(id).path.replace("{id}", "casino-1")
+    path = operation(id).shown_path
     answer = client.get(path, headers={"If-None-Match": "*"})
     assert answer.status_code == 304
     assert_headers(operation(id), answer)
@@ -165,7 +165,7 @@ def test_every_answer_in_json_bears_the_digest_of_its_bytes(client: FlaskClient)
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
 def test_what_is_answered_without_integrity(operation: Operation) -> None:
-    path = operation.path.replace("{id}", "casino-1").replace("{slug}", "limits")
+    path = operation.shown_path
     answer = damaged().open(path, method=operation.method, data=b"", content_type="application/json")
     promised = "503" in operation.value["responses"]
     assert (answer.status_code == 503) == promised
