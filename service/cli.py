@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from service import __version__
 from service.api.problems import Problem, as_problem
 from service.api.verification import verify_shown
 from service.certificate.jws import certify
+from service.conformance.client import Deployment
+from service.conformance.kits import MalformedKit, load_kit, newest_kit
+from service.conformance.runner import report_text, run_kit
 from service.fairness.deal import deck_document
 from service.files import shipped
 from service.game.documents import hand_document
@@ -38,15 +42,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         document = options.run(options)
-    except (OSError, MalformedRuleset, MalformedKeys) as error:
+    except (OSError, MalformedRuleset, MalformedKeys, MalformedKit) as error:
         print(f"russian-poker: {error}", file=sys.stderr)
         return 1
     except (ValueError, LookupError, Problem) as error:
         print(_explained(as_problem(error)), file=sys.stderr)
         return 1
-    text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-    sys.stdout.buffer.write(text.encode())
-    return int(isinstance(document, dict) and document.get("valid") is False)
+    sys.stdout.buffer.write(options.shown(document).encode())
+    return int(isinstance(document, dict) and False in (document.get("valid"), document.get("conforms")))
+
+
+def _as_json(document: Any) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -56,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="RULESETS_DIR names a folder of further rulesets. Exit status: 0 done, 1 refused, 2 misused.",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.set_defaults(shown=_as_json)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     serve = commands.add_parser("serve", help="serve the HTTP API with gunicorn")
@@ -115,6 +123,31 @@ def _parser() -> argparse.ArgumentParser:
     rulesets = commands.add_parser("rulesets", help="list the rulesets, or show one whole")
     rulesets.add_argument("id", metavar="ID", nargs="?", help="id of a ruleset, such as casino-1")
     rulesets.set_defaults(run=_rulesets)
+
+    conformance = commands.add_parser(
+        "conformance",
+        help="test a deployment with golden vectors",
+        description="Ask the deployment at URL every case of a conformance kit and tell what differs."
+        " Exit status 1: something does.",
+    )
+    conformance.add_argument(
+        "deployment", metavar="URL", type=_deployment, help="such as https://host/prefix"
+    )
+    conformance.add_argument(
+        "--kit",
+        type=Path,
+        metavar="FILE",
+        help="a kit as /v1/conformance offers it (default: the newest here)",
+    )
+    conformance.add_argument(
+        "--json",
+        dest="shown",
+        action="store_const",
+        const=_as_json,
+        default=report_text,
+        help="report in JSON, with every difference",
+    )
+    conformance.set_defaults(run=_conformance)
     return parser
 
 
@@ -178,6 +211,24 @@ def _rulesets(options: argparse.Namespace) -> Any:
     if options.id:
         return find_ruleset(registry, options.id).document
     return {id: published.document["title"] for id, published in registry.items()}
+
+
+def _deployment(text: str) -> Deployment:
+    try:
+        return Deployment(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _conformance(options: argparse.Namespace) -> Any:
+    kit = load_kit(options.kit.read_bytes()) if options.kit else newest_kit()
+    with closing(options.deployment) as deployment:
+        return run_kit(kit, deployment, deployment.address, _progress)
+
+
+def _progress(asked: int, cases: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{asked} of {cases}", end="" if asked < cases else "\r", file=sys.stderr, flush=True)
 
 
 def _explained(problem: Problem) -> str:

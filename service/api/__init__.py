@@ -7,7 +7,7 @@ from typing import Any
 from flask import Flask, Response, g, request
 
 from service import __version__
-from service.api import fairness, hands, operations, pages, problems, rounds, rulesets
+from service.api import conformance, fairness, hands, operations, pages, problems, rounds, rulesets
 from service.api.answers import deploy
 from service.fairness import SHUFFLE
 from service.observability import logs, metrics
@@ -29,7 +29,7 @@ def create_app() -> Flask:
     # A path is right or wrong, never redirected.
     app.url_map.merge_slashes = app.url_map.redirect_defaults = False
     deploy(app)
-    for resource in (rounds, hands, fairness, rulesets, operations, pages):
+    for resource in (rounds, hands, fairness, rulesets, conformance, operations, pages):
         app.register_blueprint(resource.blueprint)
     problems.register_problems(app)
     app.before_request(_begin)

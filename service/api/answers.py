@@ -2,9 +2,7 @@
 
 import json
 import logging
-from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 from typing import Any, Final, NamedTuple, cast
 
 import orjson
@@ -14,6 +12,7 @@ from service import __version__
 from service.api import verify
 from service.api.problems import Problem
 from service.api.strict_json import JSON, NDJSON
+from service.certificate.canonical import content_digest
 from service.integrity import FileCheck, Integrity
 from service.keys import Keys, configured_keys
 from service.observability import metrics
@@ -56,20 +55,25 @@ def json_answer(document: Any) -> Response:
         body = orjson.dumps(document)
     except TypeError:  # orjson knows 64 bits, and a claimed outcome that is quoted may hold longer numbers
         body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-    return _digested(body, JSON)
+    return digested(Response(body, content_type=JSON))
 
 
 def lines_answer(documents: Iterable[Any]) -> Response:
     """Documents as the lines of a 200 answer with its digest; orjson has to know all their numbers."""
-    return _digested(
-        b"".join(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE) for one in documents), NDJSON
-    )
+    lines = [orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE) for document in documents]
+    return digested(Response(b"".join(lines), content_type=NDJSON))
 
 
-def _digested(body: bytes, content_type: str) -> Response:
-    answer = Response(body, content_type=content_type)
-    answer.headers["Content-Digest"] = f"sha-256=:{b64encode(sha256(body).digest()).decode()}:"
+def digested(answer: Response) -> Response:
+    """The answer with the digest of its body's bytes."""
+    answer.headers["Content-Digest"] = content_digest(answer.get_data())
     return answer
+
+
+def immutable(answer: Response, digest: str) -> Response:
+    """The answer of a resource that never changes, under its digest as entity tag."""
+    answer.headers["Cache-Control"] = "public, max-age=86400, immutable"
+    return with_etag(answer, digest)
 
 
 def with_etag(answer: Response, etag: str) -> Response:

@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response
 
-from service.api.answers import deployment, json_answer, with_etag
+from service.api.answers import deployment, immutable, json_answer
 from service.api.problems import Problem
 
 blueprint = Blueprint("rulesets", __name__, url_prefix="/v1/rulesets")
@@ -29,6 +29,4 @@ def show(id: str) -> Response:
         raise Problem(
             "not-found", f"there is no ruleset {id[:100]!r}; known are {', '.join(deployment().rulesets)}"
         )
-    answer = json_answer(published.document)
-    answer.headers["Cache-Control"] = "public, max-age=86400, immutable"
-    return with_etag(answer, published.ruleset.digest)
+    return immutable(json_answer(published.document), published.ruleset.digest)

@@ -5,6 +5,7 @@ Documents hold text, integers of at most 53 bits, booleans, None, lists and obje
 sorting by UTF-16 unit, a number has one spelling, and orjson's output is the canonical form.
 """
 
+from base64 import b64encode
 from hashlib import sha256
 from typing import Any, Final
 
@@ -47,3 +48,8 @@ def canonical_bytes(document: Any) -> bytes:
 def digest(document: Any) -> str:
     """``sha256:`` and the hex digest of the canonical bytes."""
     return "sha256:" + sha256(canonical_bytes(document)).hexdigest()
+
+
+def content_digest(body: bytes) -> str:
+    """The value of a Content-Digest header (RFC 9530) for the bytes of a body."""
+    return f"sha-256=:{b64encode(sha256(body).digest()).decode()}:"

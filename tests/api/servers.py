@@ -1,4 +1,4 @@
-"""The service as it is deployed: ``russian-poker serve``, asked over sockets."""
+"""The service asked over sockets: as deployed, by ``russian-poker serve``, or in a thread of this process."""
 
 import contextlib
 import http.client
@@ -6,13 +6,19 @@ import json
 import os
 import re
 import socket
+import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from socketserver import BaseServer
+from threading import Thread
 from typing import Any, NamedTuple
+
+from flask import Flask
+from werkzeug.serving import WSGIRequestHandler, make_server
 
 ROOT = Path(__file__).parents[2]
 SERVE = [sys.executable, "-m", "service.cli", "serve"]
@@ -155,3 +161,31 @@ def serving(
                     server.stop()
                 except subprocess.TimeoutExpired:
                     process.kill()
+
+
+@contextlib.contextmanager
+def serving_here(app: Flask, tls: ssl.SSLContext | None = None) -> Iterator[int]:
+    """An app on a free port, which is given, for as long as it is needed."""
+    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=_Silent, ssl_context=tls)
+    with listening(server):
+        yield server.port
+
+
+class _Silent(WSGIRequestHandler):
+    protocol_version = "HTTP/1.1"  # so that connections are kept alive
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        pass
+
+
+@contextlib.contextmanager
+def listening(server: BaseServer) -> Iterator[None]:
+    """A server in a thread of this process."""
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -14,14 +14,14 @@ import service
 from tests.cli.conftest import Command
 
 ROOT = Path(service.__file__).parents[1]
-COMMANDS = ["serve", "settle", "deck", "evaluate", "verify", "keys", "rulesets"]
+COMMANDS = ["serve", "settle", "deck", "evaluate", "verify", "keys", "rulesets", "conformance"]
 SEED = "00ffa5c3" * 8
 
 
 def test_help_lists_every_command(run: Command) -> None:
     done = run("--help")
     assert (done.status, done.err) == (0, "")
-    assert re.findall(r"^    ([a-z]+)  +\S", done.out, re.M) == COMMANDS
+    assert re.findall(r"^    ([a-z]+)\s+\S", done.out, re.M) == COMMANDS
     assert "RULESETS_DIR" in done.out
     assert "Exit status" in done.out
 
@@ -34,6 +34,7 @@ def test_help_lists_every_command(run: Command) -> None:
         ("deck", ["SERVER_SEED", "--client-seed", "--nonce", "64 hex digits"]),
         ("evaluate", ["RULESET", "CARD", "casino-1"]),
         ("rulesets", ["ID"]),
+        ("conformance", ["URL", "--kit", "--json", "/v1/conformance"]),
     ],
 )
 def test_every_command_has_help(

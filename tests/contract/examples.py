@@ -317,6 +317,7 @@ CALLS: Final = (
     ),
     Call("rulesets-list", "/v1/rulesets", "The rulesets that are built in"),
     Call("rulesets-trainer", "/v1/rulesets/trainer-1", "trainer-1"),
+    Call("conformance-kits", "/v1/conformance", "The kits of this release"),
     Call("version", "/v1/version", "This version"),
     Call("integrity", "/v1/integrity", "All files are those of the release"),
     Call("keys", "/.well-known/jwks.json", "A deployment without keys of its own"),

@@ -116,6 +116,7 @@ def _observe_examples(seen: Seen, client: FlaskClient) -> None:
         "/v1/fairness/seeds": "createSeed",
         "/v1/integrity": "checkIntegrity",
         "/.well-known/jwks.json": "getKeys",
+        "/v1/conformance": "listKits",
         "/v1/rulesets": "listRulesets",
         "/v1/rulesets/trainer-1": "getRuleset",
         "/v1/version": "getVersion",

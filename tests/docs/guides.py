@@ -10,13 +10,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from threading import Thread
 from time import monotonic, sleep
 from typing import Any, Final, NamedTuple
 
-from werkzeug.serving import WSGIRequestHandler, make_server
-
 from service.api import create_app
+from tests.api.servers import serving_here
 from tests.docs.commands import CALLER
 
 ROOT: Final = Path(__file__).parents[2]
@@ -129,7 +127,7 @@ class Workshop:
         )
         assert done.returncode == fails, done.stdout + done.stderr
         assert not done.stderr, done.stderr
-        return done.stdout
+        return done.stdout.replace(f"127.0.0.1:{self._port}", SHOWN_ADDRESS)
 
     def _python(self, example: Example) -> str:
         written = io.StringIO()
@@ -171,27 +169,8 @@ def tools(programs: Path) -> Iterator[Callable[[Path], Workshop]]:
         program = programs / name
         program.write_text(f'#!/bin/sh\nexec {sys.executable} {command} "$@"\n', encoding="utf-8")
         program.chmod(0o755)
-    with _served() as port, _commands(socket):
+    with serving_here(create_app()) as port, _commands(socket):
         yield lambda folder: Workshop(folder, port, programs)
-
-
-@contextmanager
-def _served() -> Iterator[int]:
-    """The service on a free port."""
-    server = make_server("127.0.0.1", 0, create_app(), threaded=True, request_handler=_Silent)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield server.port
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-class _Silent(WSGIRequestHandler):
-    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        pass
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def make_workshop(
         yield make
 
 
-SHORT = [f"guides/{name}.md" for name in GUIDES]
+SHORT = ["conformance.md", *(f"guides/{name}.md" for name in GUIDES)]
 
 
 @pytest.mark.parametrize("name", ["certificates.md", "fairness.md", *SHORT])
