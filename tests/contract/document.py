@@ -58,7 +58,7 @@ class Operation(NamedTuple):
         for parameter in map(resolve, self.value.get("parameters", ())):
             if parameter["in"] == "path":
                 example = next(iter(parameter["examples"].values()))["value"]
-                path = path.replace(f"{{{parameter['name']}}}", example)
+                path = path.replace(f"{{{parameter['name']}}}", str(example))
         return path
 
     @property
