@@ -7,6 +7,7 @@ from flask import Flask, Response, g, request
 from service import __version__
 from service.api import fairness, hands, operations, pages, problems, rounds, rulesets
 from service.api.answers import deploy
+from service.api.manners import register_manners
 from service.fairness import SHUFFLE
 from service.observability import logs, metrics
 
@@ -14,14 +15,17 @@ from service.observability import logs, metrics
 def create_app() -> Flask:
     """The WSGI app, its rulesets and tables loaded.
 
-    Raises ``MalformedRuleset`` for a wrong ruleset file and ``MalformedKeys`` for a wrong key file.
+    Raises ``MalformedRuleset`` for a wrong ruleset file, ``MalformedKeys`` for a wrong key file and
+    ``MalformedOrigins`` for a wrong ``CORS_ORIGINS``.
     """
     app = Flask(__name__)
     app.url_map.merge_slashes = False  # a path is right or wrong, never redirected
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # `manners` answers OPTIONS
     deploy(app)
     for resource in (rounds, hands, fairness, rulesets, operations, pages):
         app.register_blueprint(resource.blueprint)
     problems.register_problems(app)
+    register_manners(app)
     app.before_request(_begin)
     app.after_request(_finish)
     metrics.publish_info(__version__, SHUFFLE)

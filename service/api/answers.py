@@ -31,6 +31,9 @@ class Deployment(NamedTuple):
     verifier: tuple[bytes, str]
 
 
+NO_STORE: Final = "no-store"
+
+
 def deploy(app: Flask) -> None:
     """Give an app what its environment configures. Raises ``MalformedRuleset`` and ``MalformedKeys``."""
     rulesets, keys = configured_rulesets(), configured_keys()
@@ -50,19 +53,29 @@ _LOG: Final = logging.getLogger("service.integrity")
 
 
 def json_answer(document: Any) -> Response:
-    """A document as the body of a 200 answer with its digest (RFC 9530); equal documents give equal bytes."""
+    """A document as the body of a 200 answer with its digest (RFC 9530); equal documents give equal bytes.
+
+    No cache may keep it, unless ``with_etag`` says otherwise.
+    """
     try:
         body = orjson.dumps(document)
     except TypeError:  # orjson knows 64 bits, and a claimed outcome that is quoted may hold longer numbers
         body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
     answer = Response(body, mimetype="application/json")
     answer.headers["Content-Digest"] = f"sha-256=:{b64encode(sha256(body).digest()).decode()}:"
+    answer.headers["Cache-Control"] = NO_STORE
     return answer
 
 
-def with_etag(answer: Response, etag: str) -> Response:
-    """The answer under its entity tag; 304 without a body where the caller has it already."""
+def with_etag(answer: Response, cache_control: str = "no-cache", etag: str | None = None) -> Response:
+    """The answer under its entity tag, for caches to keep; 304 without a body where the caller has it.
+
+    The tag is the SHA-256 of the body unless another is given. ``no-cache`` lets a cache keep the answer, but
+    ask each time whether it is still the current one.
+    """
+    etag = etag or sha256(answer.get_data()).hexdigest()
     answer.set_etag(etag)
+    answer.headers["Cache-Control"] = cache_control
     if request.if_none_match.contains_weak(etag):
         answer.status_code = 304
         answer.set_data(b"")

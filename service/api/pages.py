@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response, make_response, render_template
 
-from service.api.answers import deployment
+from service.api.answers import deployment, with_etag
 from service.api.problems import PROBLEM_TYPES, Problem
 
 blueprint = Blueprint("pages", __name__)
@@ -30,10 +30,10 @@ def verify() -> Response:
     body, policy = deployment().verifier
     answer = Response(body, content_type="text/html; charset=utf-8")
     answer.headers["Content-Security-Policy"] = f"{policy}; frame-ancestors 'none'"
-    return answer
+    return with_etag(answer)
 
 
 def _page(template: str, **values: object) -> Response:
     answer = make_response(render_template(template, **values))
     answer.headers["Content-Security-Policy"] = _CSP
-    return answer
+    return with_etag(answer)

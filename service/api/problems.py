@@ -29,6 +29,8 @@ class ProblemType(NamedTuple):
     meaning: str
     cause: str
     cure: str
+    retry_after: int | None = None
+    """Seconds after which asking again may help, where time can cure it."""
 
 
 PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
@@ -70,7 +72,11 @@ class Problem(Exception):
     def response(self) -> Response:
         """The problem as an HTTP response."""
         body = orjson.dumps(self.document())
-        return Response(body, status=self.type.status, mimetype="application/problem+json")
+        answer = Response(body, status=self.type.status, mimetype="application/problem+json")
+        answer.headers["Cache-Control"] = "no-store"
+        if self.type.retry_after is not None:
+            answer.headers["Retry-After"] = str(self.type.retry_after)
+        return answer
 
 
 def invalid_request(messages: Any) -> Problem:

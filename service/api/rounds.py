@@ -5,6 +5,7 @@ from typing import Any
 from flask import Blueprint, Response, g, request
 
 from service.api.answers import deployment, json_answer, require_integrity
+from service.api.manners import require_json_reader
 from service.api.schemas import ROUND, VOID, load
 from service.api.strict_json import MAX_BODY, read_json
 from service.api.verification import verify_shown
@@ -12,9 +13,8 @@ from service.certificate.jws import certify
 from service.rounds import RoundRequest, settle_request, unsealed, view_request, void_request
 
 blueprint = Blueprint("rounds", __name__, url_prefix="/v1/rounds")
-
-
 blueprint.before_request(require_integrity)
+blueprint.before_request(require_json_reader)
 
 
 @blueprint.post("/settle")
