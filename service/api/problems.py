@@ -91,7 +91,8 @@ def as_problem(error: Exception) -> Problem:
         case Problem():
             return error
         case RefusedStakes():
-            errors = [_error("/" + "/".join(map(str, path)), code, text) for path, code, text in error.faults]
+            faults = error.faults[:_MAX_ERRORS]
+            errors = [_error("/" + "/".join(map(str, path)), code, text) for path, code, text in faults]
             slug = "limits" if isinstance(error, OutsideLimits) else "invalid-request"
             return Problem(slug, _summary(errors), errors)
         case IllegalAction():

@@ -380,3 +380,9 @@ def test_a_line_names_operation_and_ruleset_but_nothing_sent(
     assert SEED not in text
     assert "Eve" not in text
     assert settled["operation"] in app.view_functions
+
+
+def test_no_more_than_twenty_faults_are_told(api: Api) -> None:
+    boxes = [{"box": 9, "ante": 10**12, "bonus": 10**12} for _ in range(9)]
+    for body in (round_body("online-1", boxes=boxes), round_body(boxes=[{}] * 9, actions=[{}] * 99)):
+        assert len(api.refused(SETTLE, body, "invalid-request")["errors"]) == 20
