@@ -10,7 +10,7 @@ BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint lock manifest clean
+.PHONY: help run test lint contract lock manifest clean
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ lint: $(VENV)/.editable  ## style, types, import directions, Dockerfile
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/hadolint Dockerfile
+
+contract: $(VENV)/.editable  ## try a running service with thousands of requests made up from the contract
+	$(BIN)/python -m tests.contract.live $(ARGS)
 
 # The runtime is resolved first and holds the tools to its versions, so that tests see what production runs.
 UV_COMPILE = "$$tmp/bin/uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes \

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from service import __version__
+from service.api.manners import MalformedOrigins, configured_origins
 from service.api.problems import Problem, as_problem
 from service.api.verification import verify_shown
 from service.certificate.jws import certify
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         document = options.run(options)
-    except (OSError, MalformedRuleset, MalformedKeys, MalformedKit) as error:
+    except (OSError, MalformedRuleset, MalformedKeys, MalformedKit, MalformedOrigins) as error:
         print(f"russian-poker: {error}", file=sys.stderr)
         return 1
     except (ValueError, LookupError, Problem) as error:
@@ -159,7 +160,8 @@ def _port(text: str) -> int:
 
 
 def _serve(options: argparse.Namespace) -> None:
-    configured_rulesets(), configured_keys()  # a wrong file is better told here than in the log of a worker
+    # What is wrong is better told here than in the log of a worker.
+    configured_rulesets(), configured_keys(), configured_origins()
     os.environ["HOST"], os.environ["PORT"] = options.host, str(options.port)
     configuration = str(shipped("deploy/gunicorn.conf.py"))
     os.execv(sys.executable, [sys.executable, "-m", "gunicorn", "--config", configuration])  # noqa: S606  # fixed words only

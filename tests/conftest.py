@@ -57,7 +57,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def _nothing_configured() -> Iterator[None]:
     """Whatever the shell has, apps are made with the development keys and the built-in rulesets."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("KEYS_FILE", "KEYS", "PRODUCTION", "RULESETS_DIR"):
+        for name in ("KEYS_FILE", "KEYS", "PRODUCTION", "RULESETS_DIR", "CORS_ORIGINS"):
             patch.delenv(name, raising=False)
         yield
 

@@ -9,6 +9,7 @@ from flask import Flask, Response, g, request
 from service import __version__
 from service.api import conformance, fairness, hands, operations, pages, problems, rounds, rulesets
 from service.api.answers import deploy
+from service.api.manners import register_manners
 from service.fairness import SHUFFLE
 from service.observability import logs, metrics
 
@@ -23,15 +24,18 @@ class _App(Flask):
 def create_app() -> Flask:
     """The WSGI app, its rulesets and tables loaded.
 
-    Raises ``MalformedRuleset`` for a wrong ruleset file and ``MalformedKeys`` for a wrong key file.
+    Raises ``MalformedRuleset`` for a wrong ruleset file, ``MalformedKeys`` for a wrong key file and
+    ``MalformedOrigins`` for a wrong ``CORS_ORIGINS``.
     """
     app = _App(__name__)
     # A path is right or wrong, never redirected.
     app.url_map.merge_slashes = app.url_map.redirect_defaults = False
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # `manners` answers OPTIONS
     deploy(app)
     for resource in (rounds, hands, fairness, rulesets, conformance, operations, pages):
         app.register_blueprint(resource.blueprint)
     problems.register_problems(app)
+    register_manners(app)
     app.before_request(_begin)
     app.after_request(_finish)
     metrics.publish_info(__version__, SHUFFLE)

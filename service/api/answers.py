@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from typing import Any, Final, NamedTuple, cast
 
 import orjson
@@ -31,6 +32,9 @@ class Deployment(NamedTuple):
     verifier: tuple[bytes, str]
 
 
+NO_STORE: Final = "no-store"
+
+
 def deploy(app: Flask) -> None:
     """Give an app what its environment configures. Raises ``MalformedRuleset`` and ``MalformedKeys``."""
     rulesets, keys = configured_rulesets(), configured_keys()
@@ -50,18 +54,30 @@ _LOG: Final = logging.getLogger("service.integrity")
 
 
 def json_answer(document: Any) -> Response:
-    """A document as the body of a 200 answer with its digest (RFC 9530); equal documents give equal bytes."""
+    """A document as the body of a 200 answer with its digest (RFC 9530); equal documents give equal bytes.
+
+    No cache may keep it, unless ``with_etag`` says otherwise.
+    """
     try:
         body = orjson.dumps(document)
     except TypeError:  # orjson knows 64 bits, and a claimed outcome that is quoted may hold longer numbers
         body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-    return digested(Response(body, content_type=JSON))
+    return _computed(body, JSON)
 
 
 def lines_answer(documents: Iterable[Any]) -> Response:
     """Documents as the lines of a 200 answer with its digest; orjson has to know all their numbers."""
     lines = [orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE) for document in documents]
-    return digested(Response(b"".join(lines), content_type=NDJSON))
+    return _computed(b"".join(lines), NDJSON)
+
+
+def _computed(body: bytes, content_type: str) -> Response:
+    headers = {
+        "Content-Type": content_type,
+        "Content-Digest": content_digest(body),
+        "Cache-Control": NO_STORE,
+    }
+    return Response(body, headers=headers)
 
 
 def digested(answer: Response) -> Response:
@@ -72,13 +88,18 @@ def digested(answer: Response) -> Response:
 
 def immutable(answer: Response, digest: str) -> Response:
     """The answer of a resource that never changes, under its digest as entity tag."""
-    answer.headers["Cache-Control"] = "public, max-age=86400, immutable"
-    return with_etag(answer, digest)
+    return with_etag(answer, "public, max-age=86400, immutable", digest)
 
 
-def with_etag(answer: Response, etag: str) -> Response:
-    """The answer under its entity tag; 304 without a body where the caller has it already."""
+def with_etag(answer: Response, cache_control: str = "no-cache", etag: str | None = None) -> Response:
+    """The answer under its entity tag, for caches to keep; 304 without a body where the caller has it.
+
+    The tag is the SHA-256 of the body unless another is given. ``no-cache`` lets a cache keep the answer, but
+    ask each time whether it is still the current one.
+    """
+    etag = etag or sha256(answer.get_data()).hexdigest()
     answer.set_etag(etag)
+    answer.headers["Cache-Control"] = cache_control
     if request.if_none_match.contains_weak(etag):
         answer.status_code = 304
         answer.set_data(b"")

@@ -5,12 +5,14 @@ import secrets
 from flask import Blueprint, Response, request
 
 from service.api.answers import deployment, json_answer
+from service.api.manners import require_json_reader
 from service.api.strict_json import read_json
 from service.fairness.deal import deck_document
 from service.fairness.shuffle import SERVER_SEED_BYTES, commitment
 from service.schemas import DECK, NEW_SEED, load
 
 blueprint = Blueprint("fairness", __name__, url_prefix="/v1/fairness")
+blueprint.before_request(require_json_reader)
 
 
 @blueprint.post("/seeds")
@@ -19,9 +21,7 @@ def seeds() -> Response:
     sealed = load(NEW_SEED, read_json(request))
     seed = secrets.token_bytes(SERVER_SEED_BYTES)
     shown = {"sealed_seed": deployment().keys.sealer.seal(seed)} if sealed else {"server_seed": seed.hex()}
-    answer = json_answer({**shown, "commitment": commitment(seed)})
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
+    return json_answer({**shown, "commitment": commitment(seed)})
 
 
 @blueprint.post("/deck")

@@ -1,12 +1,11 @@
 """What operators and monitoring ask: health, metrics, version and the contract."""
 
-from hashlib import sha256
 from typing import Final
 
 from flask import Blueprint, Response
 
 import service
-from service.api.answers import deployment, json_answer, require_integrity, with_etag
+from service.api.answers import NO_STORE, deployment, json_answer, require_integrity, with_etag
 from service.files import shipped
 from service.observability import metrics
 from service.rounds import ENGINE
@@ -48,16 +47,14 @@ def check_integrity() -> Response:
 @blueprint.get("/.well-known/jwks.json")
 def jwks() -> Response:
     """The public keys with which certificates are checked."""
-    answer = json_answer(deployment().keys.jwks())
-    answer.headers["Cache-Control"] = "public, max-age=300"
-    return answer
+    return with_etag(json_answer(deployment().keys.jwks()), "public, max-age=300")
 
 
 @blueprint.get("/metrics")
 def show_metrics() -> Response:
     """Prometheus metrics, summed over all workers."""
     body, content_type = metrics.exposition()
-    return Response(body, content_type=content_type)
+    return Response(body, content_type=content_type, headers={"Cache-Control": NO_STORE})
 
 
 @blueprint.get("/v1/version")
@@ -77,6 +74,4 @@ def version() -> Response:
 @blueprint.get("/openapi.yaml")
 def contract() -> Response:
     """The contract that this service keeps."""
-    body = shipped("openapi.yaml").read_bytes()
-    answer = Response(body, content_type="application/yaml")
-    return with_etag(answer, sha256(body).hexdigest())
+    return with_etag(Response(shipped("openapi.yaml").read_bytes(), content_type="application/yaml"))

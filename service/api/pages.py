@@ -1,6 +1,5 @@
 """Pages for people: documentation, rules, what each type of problem means, and the verifier."""
 
-from hashlib import sha256
 from importlib.metadata import distribution
 from pathlib import Path
 from typing import Final
@@ -25,22 +24,20 @@ _SWAGGER_UI_FILES: Final = {"swagger-ui.css": "text/css", "swagger-ui-bundle.js"
 @blueprint.get("/docs")
 def docs() -> Response:
     """The entrance to everything that is to be read here."""
-    return _kept(
-        _page(
-            "docs.html",
-            guides={name: read_text(f"guides/{name}") for name in GUIDES},
-            books={name: read_text(name) for name in BOOKS},
-            rulesets=[published.document for published in deployment().rulesets.values()],
-            languages=WORDS,
-            types=PROBLEM_TYPES,
-        )
+    return _page(
+        "docs.html",
+        guides={name: read_text(f"guides/{name}") for name in GUIDES},
+        books={name: read_text(name) for name in BOOKS},
+        rulesets=[published.document for published in deployment().rulesets.values()],
+        languages=WORDS,
+        types=PROBLEM_TYPES,
     )
 
 
 @blueprint.get("/docs/reference")
 def reference() -> Response:
     """The contract, drawn by Swagger UI in the browser."""
-    return _kept(_page("reference.html", policy=_REFERENCE_CSP))
+    return _page("reference.html", policy=_REFERENCE_CSP)
 
 
 @blueprint.get("/docs/reference/<file>")
@@ -48,7 +45,7 @@ def reference_file(file: str) -> Response:
     """A file of Swagger UI."""
     if file not in _SWAGGER_UI_FILES:
         raise Problem("not-found", f"the reference has no file {file[:100]!r}")
-    return _kept(Response((_SWAGGER_UI / file).read_bytes(), mimetype=_SWAGGER_UI_FILES[file]))
+    return with_etag(Response((_SWAGGER_UI / file).read_bytes(), mimetype=_SWAGGER_UI_FILES[file]))
 
 
 @blueprint.get("/docs/guides/<guide>")
@@ -56,7 +53,7 @@ def guide(guide: str) -> Response:
     """One guide."""
     if guide not in GUIDES:
         raise Problem("not-found", f"there is no guide {guide[:100]!r}; /docs lists them")
-    return _kept(_page("text.html", text=read_text(f"guides/{guide}")))
+    return _page("text.html", text=read_text(f"guides/{guide}"))
 
 
 @blueprint.get("/docs/<book>")
@@ -64,7 +61,7 @@ def book(book: str) -> Response:
     """One of the longer texts."""
     if book not in BOOKS:
         raise Problem("not-found", f"there is no text {book[:100]!r}; /docs lists them")
-    return _kept(_page("text.html", text=read_text(book)))
+    return _page("text.html", text=read_text(book))
 
 
 @blueprint.get("/docs/rulesets/<id>", defaults={"language": "en"})
@@ -76,7 +73,7 @@ def rules(id: str, language: str) -> Response:
         known = ", ".join(deployment().rulesets)
         raise Problem("not-found", f"there are rules for {known}, in {', '.join(WORDS)}")
     said = rules_in_words(published.document, language)
-    return _kept(_page("rules.html", language, document=published.document, rules=said, languages=WORDS))
+    return _page("rules.html", language, document=published.document, rules=said, languages=WORDS)
 
 
 @blueprint.get("/problems")
@@ -99,16 +96,10 @@ def verify() -> Response:
     body, policy = deployment().verifier
     answer = Response(body, content_type="text/html; charset=utf-8")
     answer.headers["Content-Security-Policy"] = f"{policy}; frame-ancestors 'none'"
-    return answer
+    return with_etag(answer)
 
 
 def _page(template: str, language: str = "en", policy: str = _CSP, **values: object) -> Response:
     answer = make_response(render_template(template, language=language, words=WORDS[language], **values))
     answer.headers["Content-Security-Policy"] = policy
-    return answer
-
-
-def _kept(answer: Response) -> Response:
-    """The answer with leave to keep it, as long as each use asks whether it is still the same."""
-    answer.headers["Cache-Control"] = "no-cache"
-    return with_etag(answer, sha256(answer.get_data()).hexdigest())
+    return with_etag(answer)

@@ -18,7 +18,7 @@ from service.game.round import IllegalAction, LegalAction
 from service.game.settlement import UnfinishedRound
 from service.game.stakes import OutsideLimits, RefusedStakes
 from service.rounds import UnknownRuleset
-from service.schemas import InvalidRequest
+from service.schemas import MAX_ERRORS, InvalidRequest
 from service.strict_json import MalformedJson
 
 
@@ -30,6 +30,8 @@ class ProblemType(NamedTuple):
     meaning: str
     cause: str
     cure: str
+    retry_after: int | None = None
+    """Seconds after which asking again may help, where time can cure it."""
 
 
 PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
@@ -71,7 +73,11 @@ class Problem(Exception):
     def response(self) -> Response:
         """The problem as an HTTP response."""
         body = orjson.dumps(self.document())
-        return Response(body, status=self.type.status, mimetype="application/problem+json")
+        answer = Response(body, status=self.type.status, mimetype="application/problem+json")
+        answer.headers["Cache-Control"] = "no-store"
+        if self.type.retry_after is not None:
+            answer.headers["Retry-After"] = str(self.type.retry_after)
+        return answer
 
 
 def as_problem(error: Exception) -> Problem:
@@ -84,9 +90,8 @@ def as_problem(error: Exception) -> Problem:
         case InvalidRequest():
             return Problem("invalid-request", str(error), error.errors)
         case RefusedStakes():
-            errors = [
-                error_at("/" + "/".join(map(str, path)), code, text) for path, code, text in error.faults
-            ]
+            faults = error.faults[:MAX_ERRORS]
+            errors = [error_at("/" + "/".join(map(str, path)), code, text) for path, code, text in faults]
             slug = "limits" if isinstance(error, OutsideLimits) else "invalid-request"
             return Problem(slug, summary(errors), errors)
         case IllegalAction():

@@ -5,6 +5,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, g, request
 
 from service.api.answers import Deployment, deployment, json_answer, lines_answer, require_integrity
+from service.api.manners import require_json_reader
 from service.api.problems import REFUSALS, as_problem
 from service.api.strict_json import JSON, MAX_BATCH_BODY, MAX_BODY, NDJSON, read_body, read_json
 from service.api.verification import verify_shown
@@ -15,9 +16,8 @@ from service.schemas import BATCH, ROUND, VOID, Batch, load
 from service.strict_json import parse_json
 
 blueprint = Blueprint("rounds", __name__, url_prefix="/v1/rounds")
-
-
 blueprint.before_request(require_integrity)
+blueprint.before_request(require_json_reader)
 
 
 @blueprint.post("/settle")

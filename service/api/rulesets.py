@@ -2,23 +2,20 @@
 
 from flask import Blueprint, Response
 
-from service.api.answers import deployment, immutable, json_answer
+from service.api.answers import deployment, immutable, json_answer, with_etag
+from service.api.manners import require_json_reader
 from service.api.problems import Problem
 
 blueprint = Blueprint("rulesets", __name__, url_prefix="/v1/rulesets")
+blueprint.before_request(require_json_reader)
 
 
 @blueprint.get("")
 def index() -> Response:
     """All rulesets by id, with title and digest."""
     members = ("id", "version", "title", "digest")
-    return json_answer(
-        {
-            "rulesets": [
-                {name: one.document[name] for name in members} for one in deployment().rulesets.values()
-            ]
-        }
-    )
+    listed = [{name: one.document[name] for name in members} for one in deployment().rulesets.values()]
+    return with_etag(json_answer({"rulesets": listed}))
 
 
 @blueprint.get("/<id>")

@@ -21,7 +21,6 @@ from service.integrity import Integrity
 from service.observability.logs import JsonFormatter
 from tests.api.calls import (
     JSON,
-    POSTS,
     ROUNDS,
     SEED,
     SETTLE,
@@ -63,6 +62,7 @@ MEETINGS: dict[str, Meeting] = {
     ),
     "not-found": lambda api: api.client.get("/v2"),
     "method-not-allowed": lambda api: api.client.get(SETTLE),
+    "not-acceptable": lambda api: api.client.get("/v1/rulesets", headers={"Accept": "text/html"}),
     "length-required": lambda api: api.client.post(
         SETTLE, input_stream=BytesIO(b"{}"), content_type=JSON, headers={"Transfer-Encoding": "chunked"}
     ),
@@ -173,23 +173,6 @@ def test_a_page_has_a_strict_policy_and_keeps_it(path: str, api: Api) -> None:
 def test_there_are_no_other_types(slug: str, api: Api) -> None:
     problem = is_problem(api.client.get(f"/problems/{slug}"), "not-found")
     assert len(problem["detail"]) < 300
-
-
-@pytest.mark.parametrize("path", POSTS)
-@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "BREW"])
-def test_a_wrong_method_is_told_the_right_ones(path: str, method: str, api: Api) -> None:
-    answer = api.client.open(path, method=method)
-    assert answer.status_code == 405
-    assert set(answer.headers["Allow"].split(", ")) == {"POST", "OPTIONS"}
-    if method != "HEAD":
-        assert method in is_problem(answer, "method-not-allowed")["detail"]
-
-
-@pytest.mark.parametrize("path", POSTS)
-def test_options_are_told(path: str, api: Api) -> None:
-    answer = api.client.options(path)
-    assert answer.status_code == 200
-    assert set(answer.headers["Allow"].split(", ")) == {"POST", "OPTIONS"}
 
 
 @pytest.mark.parametrize(
@@ -380,3 +363,9 @@ def test_a_line_names_operation_and_ruleset_but_nothing_sent(
     assert SEED not in text
     assert "Eve" not in text
     assert settled["operation"] in app.view_functions
+
+
+def test_no_more_than_twenty_faults_are_told(api: Api) -> None:
+    boxes = [{"box": 9, "ante": 10**12, "bonus": 10**12} for _ in range(9)]
+    for body in (round_body("online-1", boxes=boxes), round_body(boxes=[{}] * 9, actions=[{}] * 99)):
+        assert len(api.refused(SETTLE, body, "invalid-request")["errors"]) == 20

@@ -72,32 +72,6 @@ def test_a_ruleset_may_be_cached_for_long(id: str, api: Api) -> None:
     assert answer.cache_control.max_age >= 3600
 
 
-@pytest.mark.parametrize("form", ["{}", "W/{}", '"other", {}', "*"])
-def test_a_known_ruleset_is_not_sent_again(form: str, api: Api) -> None:
-    path = "/v1/rulesets/casino-1"
-    etag = api.client.get(path).headers["ETag"]
-    for method in ("GET", "HEAD"):
-        again = api.client.open(path, method=method, headers={"If-None-Match": form.format(etag)})
-        assert (again.status_code, again.data) == (304, b"")
-        assert again.headers["ETag"] == etag
-        assert "immutable" in again.headers["Cache-Control"]
-
-
-def test_another_version_is_sent(api: Api) -> None:
-    answer = api.client.get("/v1/rulesets/casino-1", headers={"If-None-Match": '"sha256:0"'})
-    assert (answer.status_code, answer.get_json()["id"]) == (200, "casino-1")
-
-
-@pytest.mark.parametrize("path", ["/v1/rulesets", "/v1/rulesets/casino-1"])
-def test_head_answers_as_get_without_the_body(path: str, api: Api) -> None:
-    head, get = api.client.head(path), api.client.get(path)
-    assert (head.status_code, head.data) == (200, b"")
-    kept = {"Content-Type", "Content-Length", "ETag", "Cache-Control"}
-    assert {name: text for name, text in head.headers if name in kept} == {
-        name: text for name, text in get.headers if name in kept
-    }
-
-
 @pytest.mark.parametrize("id", ["casino", "casino-2", "Casino-1", "casino-1.toml", "🂡", "x" * 1000])
 def test_an_unknown_ruleset_is_not_found(id: str, api: Api) -> None:
     problem = is_problem(api.client.get(f"/v1/rulesets/{id}"), "not-found")

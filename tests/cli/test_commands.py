@@ -242,6 +242,13 @@ def test_every_command_knows_the_rulesets_of_the_house(
     assert json.loads(settled.out)["ruleset"]["id"] == "house-1"
 
 
+def test_serve_gives_up_for_an_origin_that_is_none(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CORS_ORIGINS", "play.example")
+    done = run("serve")
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("russian-poker: CORS_ORIGINS: 'play.example' is no origin")
+
+
 @pytest.fixture(params=["serve", "rulesets", "evaluate", "settle"])
 def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A command that reads the rulesets; serve must give up before it becomes gunicorn."""

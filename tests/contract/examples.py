@@ -59,7 +59,7 @@ RANDOM: Final = ("seeds-new", "seeds-sealed")
 """The examples whose answers are different every time."""
 KEYS: Final = read_keys(development_keys())
 CERTIFICATE: Final = re.compile(CONTRACT_DOCUMENT["components"]["schemas"]["Certificate"]["pattern"])
-SETTINGS: Final = ("KEYS", "KEYS_FILE", "PRODUCTION", "RULESETS_DIR")
+SETTINGS: Final = ("CORS_ORIGINS", "KEYS", "KEYS_FILE", "PRODUCTION", "RULESETS_DIR")
 """Variables of the environment that would make examples of one deployment only."""
 
 
@@ -403,6 +403,11 @@ REFUSALS: Final = (
         "not-found", "A ruleset id without its version", lambda client: client.get("/v1/rulesets/casino")
     ),
     Refusal("method-not-allowed", "A GET where a POST is needed", lambda client: client.get(SETTLE)),
+    Refusal(
+        "not-acceptable",
+        "A client that reads XML only",
+        lambda client: client.post(SETTLE, json=TRAINER, headers={"Accept": "application/xml"}),
+    ),
     Refusal("length-required", "A chunked body", _chunked),
     Refusal("body-too-large", "One byte more than 64 KiB", _post_bytes(b" " * (MAX_BODY + 1))),
     Refusal(

@@ -209,6 +209,21 @@ def test_links_of_a_new_seed_lead_on(client: FlaskClient) -> None:
             assert client.post(path, data=body, content_type="application/json").status_code == 200
 
 
+def test_a_first_decision_leads_to_a_settlement(client: FlaskClient) -> None:
+    links = CONTRACT_DOCUMENT["paths"][STEP]["post"]["responses"]["200"]["links"]
+    assert set(links) == {"settle", "settle-fold"}
+    asked = STORED["step-may-insure"]["value"]
+    shown = STORED["step-may-insure-answer"]["value"]
+    (fold,) = links["settle-fold"]["requestBody"]["actions"]
+    body = {name: asked[name] for name in ("ruleset", "deal", "boxes")}
+    assert links["settle-fold"]["requestBody"] == {
+        **{name: f"$request.body#/{name}" for name in body},
+        "actions": [{"box": "$response.body#/box", "action": "fold"}],
+    }
+    outcome = client.post(SETTLE, json={**body, "actions": [{**fold, "box": shown["box"]}]}).get_json()
+    assert outcome["boxes"][0]["result"] == "fold"
+
+
 @pytest.mark.parametrize("path", [SETTLE, VOID])
 def test_links_of_an_outcome_lead_to_its_verification(path: str, client: FlaskClient) -> None:
     links = CONTRACT_DOCUMENT["paths"][path]["post"]["responses"]["200"]["links"]

@@ -5,8 +5,7 @@ that was changed. Where the contract accepts, it never does, but for the few rul
 """
 
 import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from flask.testing import FlaskClient
 
 from service.api import create_app
 from tests.conftest import Tally
+from tests.contract.beyond import BEYOND_SCHEMAS, is_beyond_schemas
 from tests.contract.document import CONTRACT_DOCUMENT, Operation, operation, resolve, validator
 from tests.contract.mutants import Mutant, mutants
 
@@ -28,16 +28,6 @@ SHAPE = {
     "characters",
     "card",
     "context",
-}
-BEYOND_SCHEMAS = {
-    "bytes": "a schema counts characters, the rule counts bytes",
-    "context": "no pattern says in every language that characters beyond U+FFFF are left out; nor how deep",
-    "length": "of a context: a schema cannot measure the canonical form",
-    "no-such-box": "how many boxes there are depends on the ruleset",
-    "box-order": "a schema cannot compare one box with the next",
-    "no-bonus": "whether there is a bonus depends on the ruleset",
-    "no-blind-boxes": "whether there are blind boxes depends on the ruleset",
-    "too-many-open-boxes": "how many boxes may be open depends on the ruleset",
 }
 FULL: dict[str, Any] = {
     "ruleset": "casino-1",
@@ -123,13 +113,6 @@ def assert_no_fault_of_shape(status: int, answer: Any, mutant: Mutant, told: str
         assert all(is_beyond_schemas(error) for error in answer["errors"]), told
         codes = {error["code"] for error in answer["errors"]}
         assert "context" not in codes or max(mutant.pointer) > "\uffff", told
-
-
-def is_beyond_schemas(error: Mapping[str, str]) -> bool:
-    """Whether a fault in a body that the contract accepts is of a kind that no schema can state."""
-    if error["code"] in ("context", "length"):
-        return bool(re.match(r"(/request)?/context(/|$)", error["pointer"]))
-    return error["code"] in BEYOND_SCHEMAS
 
 
 def assert_fault_of_shape(status: int, answer: Any, mutant: Mutant, told: str) -> None:

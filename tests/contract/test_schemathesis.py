@@ -1,73 +1,42 @@
 """Requests that schemathesis makes up from the contract: examples, boundaries, random ones, chains of links.
 
-All its checks are on, and one of our own. Nothing is left to chance, so a run is the same everywhere.
+The settings are those of ``schemathesis.toml``, which ``make contract`` takes over the wire; here it is fewer
+examples and no socket. Nothing is left to chance, so a run is the same everywhere.
 """
 
+import base64
+import json
+import tomllib
 from collections import Counter
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import pytest
 import schemathesis
 from schemathesis.checks import CHECKS
 from schemathesis.config import SchemathesisConfig
-from schemathesis.core.transport import Response
 from schemathesis.engine import Status, events, from_schema
-from schemathesis.generation import GenerationMode
 from schemathesis.schemas import BaseSchema
 
 from service.api import create_app
+from tests.api.servers import ROOT
 from tests.conftest import Tally
 from tests.contract.document import OPERATIONS, load_contract
-from tests.contract.test_mutation import is_beyond_schemas
+from tests.contract.live import LEAST, WAY, Tried, tried
 
-# What a schemathesis.toml would say.
-SETTINGS: Final[dict[str, Any]] = {
-    "seed": 1,
-    "generation": {"mode": "all", "max-examples": 15, "deterministic": True, "database": "none"},
-    "checks": {
-        # A body can have the right shape and still describe a round that the rules do not allow.
-        "positive_data_acceptance": {"expected-statuses": ["2xx", "304", "404", "422"]},
-    },
-    # Links hand on whole bodies; schemathesis would fill in wrong ones only to replace them.
-    "phases": {"stateful": {"generation": {"mode": "positive", "max-examples": 60}}},
-}
 PHASES: Final = ("examples", "coverage", "fuzzing", "stateful")
-RULESETS: Final = ("casino-1", "online-1", "trainer-1", "casino")
 
 
 @pytest.fixture(scope="module")
 def schema() -> BaseSchema:
-    """The contract for schemathesis, its links told to replace what they fill in."""
-    document = load_contract()
-    for operation in OPERATIONS:
-        for response in document["paths"][operation.path][operation.method]["responses"].values():
-            for link in response.get("links", {}).values():
-                link["x-schemathesis"] = {"merge_body": False}
-    schema = schemathesis.openapi.from_dict(document, config=SchemathesisConfig.from_dict(SETTINGS))
+    """The contract for schemathesis, with its own settings but for the number of examples."""
+    settings = tomllib.loads((ROOT / "schemathesis.toml").read_text(encoding="utf-8"))
+    settings["generation"]["max-examples"] = 15
+    settings["phases"]["stateful"]["generation"]["max-examples"] = 25
+    config = SchemathesisConfig.from_dict(settings)
+    schema = schemathesis.openapi.from_dict(load_contract(), config=config)
     schema.app = create_app()
-    schema.hook(map_body)
     return schema
-
-
-def map_body(ctx: schemathesis.HookContext, body: Any) -> Any:
-    """Name a ruleset that exists, or nothing would get further than ``unknown-ruleset``."""
-    if isinstance(body, dict):
-        one = body.get("request", body)
-        ruleset = one.get("ruleset") if isinstance(one, dict) else None
-        if isinstance(ruleset, str) and 0 < len(ruleset) <= 100:
-            one["ruleset"] = RULESETS[len(ruleset) % len(RULESETS)]
-    return body
-
-
-@schemathesis.check
-def right_shape_is_never_invalid(
-    ctx: schemathesis.CheckContext, response: Response, case: schemathesis.Case[Any]
-) -> None:
-    """What the contract allows is not ``invalid-request``, but for the rules that no schema can state."""
-    if response.status_code == 422 and case.meta and case.meta.generation.mode == GenerationMode.POSITIVE:
-        problem = response.json()
-        if problem["type"] == "/problems/invalid-request":
-            assert all(is_beyond_schemas(error) for error in problem["errors"])
 
 
 class Run(NamedTuple):
@@ -133,3 +102,56 @@ def test_links_were_followed(run: Run) -> None:
         "GET /v1/rulesets/{id}",
     ):
         assert run.sent["stateful", label, 200], label
+
+
+# The report of the long run.
+
+
+def event(statuses: list[int], applied: bool = True, valid: bool = True, way: tuple[str, ...] = WAY) -> str:
+    """A scenario of one chain of requests as schemathesis reports it, in JSON."""
+    answer = base64.b64encode(json.dumps({"valid": valid}).encode()).decode()
+    cases, interactions = {}, {}
+    for place, (path, status) in enumerate(zip(way, statuses, strict=True)):
+        case: dict[str, Any] = {"value": {"path": path}, "is_transition_applied": applied and place > 0}
+        cases[str(place)] = case | ({"parent_id": str(place - 1)} if place else {})
+        interactions[str(place)] = {
+            "response": {"status_code": status, "content": {"$base64": answer}},
+        }
+    recorder = {"cases": cases, "interactions": interactions, "checks": {"0": [{"name": "right"}]}}
+    return json.dumps({"ScenarioFinished": {"phase": "stateful", "recorder": recorder}})
+
+
+def test_a_way_is_counted_only_if_it_was_gone_to_its_end() -> None:
+    whole = event([200] * 4)
+    others = [
+        event([200, 200, 200, 422]),
+        event([200, 422, 200, 200]),
+        event([200] * 4, applied=False),
+        event([200] * 4, valid=False),
+        event([200] * 3, way=WAY[1:]),
+        event([200] * 3, way=WAY[:3]),
+        json.dumps({"ScenarioFinished": {"phase": "stateful", "recorder": {"label": "nothing"}}}),
+        json.dumps({"EngineFinished": {}}),
+    ]
+    for other in others:
+        assert tried([other]).ways == 0, other
+    found = tried([whole, *others, whole])
+    assert (found.ways, found.examples["stateful"], found.checks["right"]) == (2, 30, 8)
+    assert found.paths[WAY[0]] == 7
+    assert "       2  seeds → step → settle → verify" in str(found)
+
+
+def test_what_falls_short_is_told() -> None:
+    enough = Tried(Counter(dict.fromkeys(PHASES, LEAST // 4)), Counter(), Counter(), 1)
+    assert list(enough.shortcomings()) == []
+    assert len(list(enough._replace(ways=0).shortcomings())) == 1
+    assert len(list(tried([]).shortcomings())) == 6
+
+
+def test_the_way_is_one_of_links() -> None:
+    """The contract itself leads from each operation of the way to the next."""
+    contract = load_contract()
+    ids = {one.path: one.id for one in OPERATIONS}
+    for path, following in pairwise(WAY):
+        links = contract["paths"][path]["post"]["responses"]["200"]["links"].values()
+        assert ids[following] in {link["operationId"] for link in links}
