@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
 from typing import Any, Final, NamedTuple
+from wsgiref.types import WSGIApplication
 
 from werkzeug.serving import WSGIRequestHandler, make_server
 
@@ -92,11 +93,15 @@ class Workshop:
     The engine's files lie there under ``service``, as in a release.
     """
 
-    def __init__(self, folder: Path, port: int, programs: Path) -> None:
+    def __init__(self, folder: Path, port: int, programs: Path, **environment: str) -> None:
         (folder / "service").symlink_to(ROOT / "service")
-        self._folder = folder
+        self.folder = folder
         self._port = port
-        self._environment = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+        self._environment = {
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "LC_ALL": "C.UTF-8",
+            **environment,
+        }
         self._names: dict[str, Any] = {}
 
     def run(self, example: Example) -> str:
@@ -107,7 +112,7 @@ class Workshop:
         script = example.text.replace(SHOWN_ADDRESS, f"127.0.0.1:{self._port}")
         done = subprocess.run(
             ["sh", "-e", "-u", "-c", script],
-            cwd=self._folder,
+            cwd=self.folder,
             env=self._environment,
             capture_output=True,
             text=True,
@@ -121,7 +126,7 @@ class Workshop:
     def _python(self, example: Example) -> str:
         written = io.StringIO()
         before = Path.cwd()
-        os.chdir(self._folder)
+        os.chdir(self.folder)
         try:
             with redirect_stdout(written):
                 exec(compile(example.text, f"line {example.line}", "exec"), self._names)
@@ -156,14 +161,14 @@ def tools(programs: Path) -> Iterator[Callable[[Path], Workshop]]:
         program = programs / name
         program.write_text(f'#!/bin/sh\nexec {sys.executable} {command} "$@"\n', encoding="utf-8")
         program.chmod(0o755)
-    with _served() as port, _commands(socket):
+    with served(create_app()) as port, _commands(socket):
         yield lambda folder: Workshop(folder, port, programs)
 
 
 @contextmanager
-def _served() -> Iterator[int]:
-    """The service on a free port."""
-    server = make_server("127.0.0.1", 0, create_app(), threaded=True, request_handler=_Silent)
+def served(app: WSGIApplication) -> Iterator[int]:
+    """An application on a free port."""
+    server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=_Silent)
     thread = Thread(target=server.serve_forever)
     thread.start()
     try:
