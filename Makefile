@@ -9,6 +9,9 @@ VENV := .venv
 BIN  := $(VENV)/bin
 PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# What the tests of generated clients need of npm, where there is npm; npm itself writes this file last.
+CLIENTS := $(if $(shell command -v npm),tests/clients/node_modules/.package-lock.json)
+
 .DEFAULT_GOAL := help
 .PHONY: help run test lint contract lock manifest clean
 
@@ -18,7 +21,7 @@ help:  ## list these targets
 run: $(VENV)/.runtime  ## serve on 127.0.0.1:8080 (PORT changes the port)
 	$(BIN)/python -m service.cli serve --host 127.0.0.1 --port $(PORT)
 
-test: lint  ## every check, then every test (ARGS go to pytest: make test ARGS="-k insure")
+test: lint $(CLIENTS)  ## every check, then every test (ARGS go to pytest: make test ARGS="-k insure")
 	$(BIN)/python -m pytest $(ARGS)
 
 lint: $(VENV)/.editable  ## style, types, import directions, Dockerfile
@@ -38,14 +41,14 @@ lock:  ## rewrite both lock files from pyproject.toml (make lock ARGS=--upgrade 
 	tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && \
 	$(PYTHON) -m venv "$$tmp" && "$$tmp/bin/python" -m pip --disable-pip-version-check --quiet install uv && \
 	$(UV_COMPILE) --output-file requirements.lock && \
-	$(UV_COMPILE) --no-annotate --group test --group lint --group build \
+	$(UV_COMPILE) --no-annotate --group test --group lint --group clients --group build \
 	  --constraint requirements.lock --output-file requirements-dev.lock
 
 manifest: $(VENV)/.runtime  ## state the digests of the files that decide outcomes, after a change to them
 	$(BIN)/python -c 'from service.integrity import MANIFEST, manifest_text; MANIFEST.write_text(manifest_text())'
 
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) dist build *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
+	rm -rf $(VENV) tests/clients/node_modules dist build *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .schemathesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp file for each stage: what is newer than its stamp is installed again, the rest costs nothing.
@@ -69,4 +72,8 @@ $(VENV)/.dev: requirements-dev.lock requirements.lock $(VENV)/.created
 
 $(VENV)/.editable: pyproject.toml service/__init__.py $(VENV)/.dev
 	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+tests/clients/node_modules/.package-lock.json: tests/clients/package-lock.json
+	npm ci --prefix tests/clients
 	@touch $@

@@ -26,7 +26,16 @@ GUIDES: Final = (
     "errors",
 )
 """Short guides with examples in curl, Python and JavaScript, in the order in which they are needed."""
-BOOKS: Final = ("rulebook", "rulesets", "certificates", "fairness", "conformance", "http", "compliance", "design")
+BOOKS: Final = (
+    "rulebook",
+    "rulesets",
+    "certificates",
+    "fairness",
+    "conformance",
+    "http",
+    "compliance",
+    "design",
+)
 """The longer texts."""
 
 

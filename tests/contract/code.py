@@ -36,8 +36,9 @@ CONTEXT_VALUE: Final[Schema] = {
     "multipleOf": 1,
     "minimum": -MAX_INTEGER,
     "maximum": MAX_INTEGER,
-    "items": "itself",
-    "additionalProperties": "itself",
+    "if": {"type": "object"},
+    "then": {"additionalProperties": "itself"},
+    "else": {"items": "itself"},
 }
 CONTEXT: Final[Schema] = {"type": "object", "additionalProperties": CONTEXT_VALUE}
 
@@ -87,8 +88,11 @@ _STATED: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "enum": _without_order,
     "items": stated,
     "additionalProperties": stated,
+    "propertyNames": stated,
+    "if": stated,
+    "then": stated,
+    "else": stated,
     "properties": _by_name,
-    "patternProperties": _by_name,
     "oneOf": _several,
 }
 
@@ -132,6 +136,11 @@ def _text(field: Text) -> Schema:
     return {"type": "string", **{name: bound for name, bound in bounds.items() if bound is not None}}
 
 
+def _whole(field: Whole) -> Schema:
+    wide = {"format": "int64"} if field.maximum >= 2**31 else {}
+    return {"type": "integer", **wide, "minimum": field.minimum, "maximum": field.maximum}
+
+
 def _choice(field: Choice) -> Schema:
     kind = "integer" if all(isinstance(value, int) for value in field.values) else "string"
     return {"type": kind, "enum": sorted(field.values, key=str)}
@@ -156,7 +165,7 @@ _DEMANDED: Final[Mapping[type, Callable[[Any], Schema]]] = {
     BeaconValue: lambda field: BEACON_VALUE,
     Printable: lambda field: _text(field) | PRINTABLE,
     Text: _text,
-    Whole: lambda field: {"type": "integer", "minimum": field.minimum, "maximum": field.maximum},
+    Whole: _whole,
     Flag: lambda field: {"type": "boolean"},
     Choice: _choice,
     Cards: lambda field: _array(CARD, field.minimum, field.maximum) | {"uniqueItems": True},

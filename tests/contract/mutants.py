@@ -88,6 +88,8 @@ def _shape(value: Any, schema: Schema) -> Schema:
         if validator(one).is_valid(value):
             shape: Schema = resolve(one)
             return shape
+    if "if" in schema:
+        return {**schema, **schema["then" if validator(schema["if"]).is_valid(value) else "else"]}
     return schema
 
 

@@ -203,7 +203,7 @@ def test_links_of_a_new_seed_lead_on(client: FlaskClient) -> None:
     for paths, wish in ((clear, {}), (sealed, {"sealed": True})):
         seed = client.post(SEEDS, json=wish).get_json()
         for name, path in paths.items():
-            body = json.dumps(links[name]["requestBody"])
+            body = json.dumps(links[name]["x-request-body"])
             for member, value in seed.items():
                 body = body.replace(f"$response.body#/{member}", value)
             assert client.post(path, data=body, content_type="application/json").status_code == 200
@@ -227,7 +227,7 @@ def test_a_first_decision_leads_to_a_settlement(client: FlaskClient) -> None:
 @pytest.mark.parametrize("path", [SETTLE, VOID])
 def test_links_of_an_outcome_lead_to_its_verification(path: str, client: FlaskClient) -> None:
     links = CONTRACT_DOCUMENT["paths"][path]["post"]["responses"]["200"]["links"]
-    bodies = [links[name]["requestBody"] for name in links if name.startswith("verify-")]
+    bodies = [links[name]["x-request-body"] for name in links if name.startswith("verify-")]
     assert len(bodies) == (3 if path == SETTLE else 2)
     for call in (call for call in CALLS if call.path == path):
         outcome = STORED[f"{call.name}-answer"]["value"]

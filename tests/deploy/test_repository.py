@@ -48,7 +48,7 @@ def tracked() -> Iterator[Path]:
     else:
         for path in ROOT.rglob("*"):
             parts = path.relative_to(ROOT).parts
-            if path.is_file() and not any(part.startswith((".", "__")) for part in parts):
+            if path.is_file() and not any(part.startswith((".", "__", "node_modules")) for part in parts):
                 yield path
 
 

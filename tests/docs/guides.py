@@ -92,11 +92,15 @@ class Workshop:
     The engine's files lie there under ``service``, as in a release.
     """
 
-    def __init__(self, folder: Path, port: int, programs: Path) -> None:
+    def __init__(self, folder: Path, port: int, programs: Path, **environment: str) -> None:
         (folder / "service").symlink_to(ROOT / "service")
-        self._folder = folder
+        self.folder = folder
         self._port = port
-        self._environment = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+        self._environment = {
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "LC_ALL": "C.UTF-8",
+            **environment,
+        }
         self._names: dict[str, Any] = {}
         self._modules: list[str] = []
 
@@ -118,7 +122,7 @@ class Workshop:
     def _program(self, command: list[str], *, fails: bool = False) -> str:
         done = subprocess.run(
             command,
-            cwd=self._folder,
+            cwd=self.folder,
             env=self._environment,
             capture_output=True,
             text=True,
@@ -132,7 +136,7 @@ class Workshop:
     def _python(self, example: Example) -> str:
         written = io.StringIO()
         before = Path.cwd()
-        os.chdir(self._folder)
+        os.chdir(self.folder)
         try:
             with redirect_stdout(written):
                 exec(compile(example.text, f"line {example.line}", "exec"), self._names)
