@@ -31,6 +31,7 @@ BOOKS: Final = (
     "rulesets",
     "certificates",
     "fairness",
+    "clients",
     "conformance",
     "http",
     "compliance",

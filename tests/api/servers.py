@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from socketserver import BaseServer
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flask import Flask
 from werkzeug.serving import WSGIRequestHandler, make_server
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
 
 ROOT = Path(__file__).parents[2]
 SERVE = [sys.executable, "-m", "service.cli", "serve"]
@@ -164,7 +166,7 @@ def serving(
 
 
 @contextlib.contextmanager
-def serving_here(app: Flask, tls: ssl.SSLContext | None = None) -> Iterator[int]:
+def serving_here(app: "WSGIApplication", tls: ssl.SSLContext | None = None) -> Iterator[int]:
     """An app on a free port, which is given, for as long as it is needed."""
     server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=_Silent, ssl_context=tls)
     with listening(server):

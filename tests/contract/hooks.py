@@ -18,7 +18,7 @@ RULESETS: Final = ("casino-1", "online-1", "trainer-1", "casino")
 def before_load_schema(ctx: schemathesis.HookContext, raw_schema: dict[str, Any]) -> None:
     """Let links hand on whole bodies; schemathesis would fill in wrong ones only to replace them.
 
-    It also takes a body with expressions within for a link's ``requestBody``, which OpenAPI, to the letter, does
+    It also takes a body with expressions within it for a link's ``requestBody``. OpenAPI, to the letter, does
     not: hence their place aside.
     """
     for item in raw_schema["paths"].values():
