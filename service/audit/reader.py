@@ -31,6 +31,10 @@ _ZSTD: Final = "compression.zstd" if sys.version_info >= (3, 14) else "backports
 _MODULES: Final = {"zstd": _ZSTD, "parquet": "pyarrow"}
 
 
+# A column is read page by page, not as a whole, and pages are held against their checksums, if they have any.
+_PARQUET: Final = {"buffer_size": CHUNK, "pre_buffer": False, "page_checksum_verification": True}
+
+
 class Input(NamedTuple):
     """A file to audit; ``size`` in bytes and ``modified`` in nanoseconds are 0 for what is no regular one."""
 
@@ -211,7 +215,7 @@ def _rows(input: Input, end: int) -> Iterator[_Piece]:
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     row = read = 0
     try:
-        with parquet.ParquetFile(input.name, buffer_size=CHUNK, pre_buffer=False) as file:
+        with parquet.ParquetFile(input.name, **_PARQUET) as file:
             if COLUMN not in file.schema_arrow.names:
                 raise arrow.ArrowInvalid(f"the file has no column {COLUMN}")
             for batch in file.iter_batches(ROWS, columns=[COLUMN], use_threads=False):
