@@ -1,8 +1,8 @@
 """How far an audit is, on standard error: a bar on a terminal, otherwise a line now and then."""
 
-import importlib
 import sys
 import time
+from importlib import import_module
 from typing import Any, Final
 
 TELL_EVERY: Final = 10.0
@@ -51,7 +51,7 @@ def _bar(total: int, done: int) -> Any:
     if not sys.stderr.isatty():
         return None
     try:
-        tqdm = importlib.import_module("tqdm").tqdm
+        tqdm = import_module("tqdm").tqdm
     except ImportError:
         return None
     return tqdm(total=total or None, initial=done, unit="B", unit_scale=True, desc="audit", file=sys.stderr)
