@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import sys
 from collections import Counter
@@ -16,7 +17,7 @@ from service.audit import RefusedAudit, progress
 from service.audit.journal import opened
 from service.audit.reader import inspect
 from service.audit.records import audit_records
-from service.audit.report import COLUMNS
+from service.audit.report import CODES, COLUMNS
 from service.audit.terms import Terms, terms
 from service.certificate.differences import ABSENT, Difference
 from service.integrity import FileCheck
@@ -35,6 +36,7 @@ from tests.audit.archive import (
     write,
 )
 from tests.audit.test_reader import WRITERS
+from tests.docs.guides import guide, table
 
 # Other tests may have begun threads in this process; what is forked here uses none of theirs.
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
@@ -116,6 +118,14 @@ def test_the_table_has_the_numbers_of_the_summary(whole: Path) -> None:
     assert [row.pop("ruleset") for row in rows] == [*summary["rulesets"], "total"]
     numbers = [{name: int(value) for name, value in row.items()} for row in rows]
     assert numbers == [*({**row, "damaged": 0} for row in summary["rulesets"].values()), summary["total"]]
+
+
+def test_the_guide_names_every_file_and_column(whole: Path) -> None:
+    files = table(guide("audit.md"), "file", "holds")
+    assert {name.strip("`") for name, _ in files} == {path.name for path in whole.iterdir()}
+    rows = table(guide("audit.md"), "column", "counts")
+    columns = [name for cell, _ in rows for name in re.findall("`([^`]+)`", cell)]
+    assert columns == [*(name for name in COLUMNS if name not in CODES), "damaged"]
 
 
 def test_parts_add_up_to_the_whole(names: list[str], whole: Path, tmp_path: Path) -> None:

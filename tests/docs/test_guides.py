@@ -44,7 +44,7 @@ def make_workshop(
         yield make
 
 
-@pytest.mark.parametrize("name", ["certificates.md", "fairness.md"])
+@pytest.mark.parametrize("name", ["audit.md", "certificates.md", "fairness.md"])
 def test_every_block_of_a_guide_does_what_it_shows(
     name: str, make_workshop: Callable[[Path], Workshop], tmp_path: Path
 ) -> None:
