@@ -87,6 +87,13 @@ def test_one_goes_on_wherever_another_ended(file: str) -> None:
     assert cut(file, file=1) == []
 
 
+def test_one_may_go_on_in_the_middle_of_a_batch_of_rows(tmp_path: Path) -> None:
+    path = tmp_path / "records.parquet"
+    write_parquet(path, TEXT)
+    for end in (1, 100, 699, 701):
+        assert read(cut(str(path), end=end)) == RECORDS[end:]
+
+
 def test_a_plain_file_is_read_by_whoever_audits_it(tmp_path: Path) -> None:
     path = tmp_path / "records.ndjson"
     path.write_bytes(TEXT)

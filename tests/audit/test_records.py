@@ -361,10 +361,12 @@ def test_a_damaged_line_is_reported_and_the_rest_goes_on(damaged: bytes) -> None
 
 def test_a_name_that_stands_twice_is_damage() -> None:
     text = line(outcomes()[0]).decode()
+    alone = line({"certificate": certified(outcomes()[0])["certificate"]}).decode()
     for twice in (
         text.replace('"status":"settled"', '"status":"settled","status":"settled"'),
         text.replace('"nonce":', '"nonce":99,"nonce":'),
         text[:-1] + ',"totals":{}}',
+        alone[:-1] + f',"certificate":{alone.partition(":")[2]}',
     ):
         assert twice != text
         assert [damage.line for damage in audited(twice.encode()).damages] == [1]
