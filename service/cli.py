@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(_explained(as_problem(error)), file=sys.stderr)
         return 1
     text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
-    sys.stdout.buffer.write(text.encode())
+    sys.stdout.buffer.write(text.encode(errors="backslashreplace"))  # a name of a file may be no text
     return int(isinstance(document, dict) and document.get("valid") is False)
 
 
@@ -121,8 +121,9 @@ def _parser() -> argparse.ArgumentParser:
         help="folder of the results (default: %(default)s)",
     )
     bulk.add_argument("--resume", action="store_true", help="go on with an audit that was broken off in DIR")
-    bulk.add_argument("--workers", type=_count, metavar="N", help="processes (default: one for each core)")
-    bulk.add_argument(
+    power = bulk.add_mutually_exclusive_group()
+    power.add_argument("--workers", type=_count, metavar="N", help="processes (default: one for each core)")
+    power.add_argument(
         "--scheduler", metavar="ADDRESS", help="leave the work to a Dask cluster, tcp://HOST:PORT"
     )
     bulk.add_argument(

@@ -1,9 +1,9 @@
 """Chunks audited by the workers of a Dask cluster."""
 
-import pickle
 import uuid
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import CancelledError
 from importlib import import_module
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from service.audit.terms import Terms, auditor_by
 AHEAD: Final = 3
 """Chunks under way for each thread of the cluster, so that none waits for the network."""
 PATIENCE: Final = 30
-"""Seconds to wait for the scheduler, and for its first worker."""
+"""Seconds to wait for the scheduler, and without any worker."""
 
 
 def in_cluster(chunks: Iterator[Chunk], terms: Terms, address: str) -> Generator[tuple[Chunk, Tally]]:
@@ -27,7 +27,7 @@ def in_cluster(chunks: Iterator[Chunk], terms: Terms, address: str) -> Generator
     """
     present("distributed", "dask")
     distributed = import_module("distributed")
-    packed = pickle.dumps(terms)
+    packed = terms.packed()
     audit = uuid.uuid4().hex  # results are kept by key: another audit's are never taken for this one's
     waiting: deque[tuple[Chunk, Any]] = deque()
     try:
@@ -39,14 +39,26 @@ def in_cluster(chunks: Iterator[Chunk], terms: Terms, address: str) -> Generator
                 while len(waiting) < most and (chunk := next(chunks, None)):
                     key = f"audit-{audit}-{sent}"
                     future = client.submit(audit_lines, loaded(chunk.payload), packed, key=key, pure=False)
-                    waiting.append((chunk, future))
+                    waiting.append((chunk._replace(payload=b""), future))
                     sent += 1
                 if not waiting:
                     return
                 chunk, future = waiting.popleft()
-                yield chunk, future.result()
-    except (TimeoutError, distributed.scheduler.KilledWorker) as error:
+                yield chunk, _result(future, client)
+    except (TimeoutError, CancelledError, distributed.scheduler.KilledWorker) as error:
         raise RefusedAudit(f"the cluster at {address} does not do its work: {error}") from error
+
+
+def _result(future: Any, client: Any) -> Tally:
+    """What a chunk came to. Raises ``TimeoutError`` once no worker is left to wait for."""
+    while True:
+        try:
+            tally: Tally = future.result(timeout=PATIENCE)
+        except TimeoutError:
+            if not client.nthreads():
+                raise
+        else:
+            return tally
 
 
 def audit_lines(content: bytes | Sequence[bytes], packed: bytes) -> Tally:

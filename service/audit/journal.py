@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final
 from service.audit import RefusedAudit
 from service.audit.reader import Chunk, Input
 from service.audit.records import Damage, Finding, Tally
-from service.audit.report import LISTS, listed, summary, summary_csv
+from service.audit.report import LISTS, UNPRINTABLE, listed, summary, summary_csv
 
 STATE: Final = "state.json"
 SUMMARY: Final = "summary.json"
@@ -142,7 +142,8 @@ def _state(
     try:
         state: dict[str, Any] = json.loads((folder / STATE).read_bytes())
     except FileNotFoundError:
-        if any((folder / name).exists() for name in LISTS) and not resume:
+        lists = [folder / name for name in LISTS]
+        if (folder / SUMMARY).exists() or any(path.exists() and path.stat().st_size for path in lists):
             raise RefusedAudit(f"{folder} holds results already; name another folder with --output") from None
         return {
             "file": 0,
@@ -164,7 +165,7 @@ def _state(
 def _replace(path: Path, text: str) -> None:
     """Write a file so that it is there whole or not at all, whatever happens."""
     new = path.with_suffix(".new")
-    with new.open("w", encoding="utf-8") as file:
+    with new.open("w", encoding="utf-8", errors=UNPRINTABLE) as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())

@@ -31,7 +31,7 @@ def in_processes(chunks: Iterator[Chunk], auditor: Auditor, workers: int) -> Gen
             while idle and len(waiting) < AHEAD * workers and (chunk := next(chunks, None)):
                 idle[-1].send(chunk.payload)
                 at_work[idle.pop()] = sent
-                waiting.append(chunk)
+                waiting.append(chunk._replace(payload=b""))
                 sent += 1
             if not waiting:
                 return

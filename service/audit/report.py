@@ -27,6 +27,8 @@ COLUMNS: Final = (
 DIFFERENCES: Final = "differences.ndjson"
 FAILED: Final = "failed.ndjson"
 DAMAGED: Final = "damaged.ndjson"
+UNPRINTABLE: Final = "backslashreplace"
+"""How names of files that are no UTF-8 are written: as JSON escapes such characters."""
 LISTS: Final = (DIFFERENCES, FAILED, DAMAGED)
 
 
@@ -45,7 +47,8 @@ def listed(file: str, before: int, found: Finding | Damage) -> tuple[str, bytes]
 
 def _line(document: Any) -> bytes:
     # Not by orjson: what somebody claims may be an integer of any size.
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return text.encode(errors=UNPRINTABLE) + b"\n"
 
 
 def summary(

@@ -39,23 +39,20 @@ def audit(
         inputs = _inspected(names)
         by = terms(registry, keys, certificates)
         with opened(output, inputs, by.identity(), resume=resume) as journal:
-            done = passed(inputs, journal.file, journal.end)
-            progress = Progress(sum(input.size for input in inputs), done)
-            try:
-                pieces = chunks(inputs, journal.file, journal.end, size)
-                with closing(_audited(pieces, by, workers, scheduler)) as audited:
-                    for chunk, tally in audited:
-                        journal.add(chunk, tally)
-                        progress.advance(chunk.read, tally.rounds)
-                _unchanged(inputs)
-                return journal.finish()
-            except KeyboardInterrupt:
-                told = "interrupted"
-                if all(input.resumable for input in inputs):
-                    told += "; the same command with --resume goes on where it was"
-                raise Interrupted(told) from None
-            finally:
-                progress.close()
+            pieces = chunks(inputs, journal.file, journal.end, size)
+            progress = Progress(
+                sum(input.size for input in inputs), passed(inputs, journal.file, journal.end)
+            )
+            with closing(progress), closing(_audited(pieces, by, workers, scheduler)) as audited:
+                for chunk, tally in audited:
+                    journal.add(chunk, tally)
+                    progress.advance(chunk.read, tally.rounds)
+            _unchanged(inputs)
+            return journal.finish()
+    except KeyboardInterrupt:
+        raise Interrupted(
+            "interrupted; files go on where they were by the same command with --resume"
+        ) from None
     except OSError as error:
         raise RefusedAudit(str(error)) from error
 
@@ -87,4 +84,6 @@ def _cores() -> int:
 def _unchanged(inputs: Sequence[Input]) -> None:
     for input in inputs:
         if inspect(input.name) != input:
-            raise RefusedAudit(f"{input.name} was changed while it was audited; audit it again")
+            raise RefusedAudit(
+                f"{input.name} was changed while it was audited; audit it again, into another folder"
+            )

@@ -33,13 +33,12 @@ class Terms(NamedTuple):
             "certificates": self.certificates,
         }
 
-    def auditor(self) -> Auditor:
-        """What audits lines in this process.
+    def packed(self) -> bytes:
+        """The terms to be sent. The engine can be read without the rest, which another might not know."""
+        return pickle.dumps((self.engine, pickle.dumps(self)))
 
-        Raises ``RefusedAudit`` where the engine here is another, or its files are not those of its release.
-        """
-        if self.engine != ENGINE:
-            raise RefusedAudit(f"the audit is one by engine {self.engine}, but here is {ENGINE}")
+    def auditor(self) -> Auditor:
+        """What audits lines in this process. Raises ``RefusedAudit`` where files are not the release's."""
         if altered := [check.file for check in check_files() if not check.intact]:
             raise RefusedAudit(f"these files are not those of the engine's release: {', '.join(altered)}")
         keys = verification_keys(self.jwks)
@@ -54,6 +53,12 @@ def terms(registry: Registry, keys: Mapping[str, VerificationKey], certificates:
 
 @lru_cache(maxsize=4)
 def auditor_by(packed: bytes) -> Auditor:
-    """The auditor by pickled terms, made once in each process. Raises ``RefusedAudit``."""
-    unpacked: Terms = pickle.loads(packed)  # noqa: S301  # from the client of the worker's own cluster
-    return unpacked.auditor()
+    """The auditor by packed terms, made once in each process.
+
+    Raises ``RefusedAudit`` where the engine here is another one, and what ``Terms.auditor`` raises.
+    """
+    engine, rest = pickle.loads(packed)  # noqa: S301  # from the client of the worker's own cluster
+    if engine != ENGINE:
+        raise RefusedAudit(f"the audit is one by engine {engine}, but here is {ENGINE}")
+    by: Terms = pickle.loads(rest)  # noqa: S301
+    return by.auditor()

@@ -18,7 +18,7 @@ from service.audit.journal import opened
 from service.audit.reader import inspect
 from service.audit.records import audit_records
 from service.audit.report import CODES, COLUMNS
-from service.audit.terms import Terms, terms
+from service.audit.terms import Terms, auditor_by, terms
 from service.certificate.differences import ABSENT, Difference
 from service.integrity import FileCheck
 from service.keys import new_keys, read_keys
@@ -242,7 +242,7 @@ def test_a_worker_that_dies_is_told(
 def test_an_engine_that_is_not_its_releases_audits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     by = terms(REGISTRY, KEYS.verifying, True)
     with pytest.raises(RefusedAudit, match=r"0\.9\.0"):
-        by._replace(engine={**by.engine, "version": "0.9.0"}).auditor()
+        auditor_by(by._replace(engine={**by.engine, "version": "0.9.0"}).packed())
     altered = [FileCheck("game/hands.py", "a", "b"), FileCheck("cli.py", "a", "a")]
     monkeypatch.setattr("service.audit.terms.check_files", lambda: altered)
     with pytest.raises(RefusedAudit, match=r"release: game/hands\.py$"):

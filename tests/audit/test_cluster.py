@@ -64,7 +64,7 @@ class Cluster:
         file = folder / "scheduler.json"
         command = ("-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0")
         options = ("--no-dashboard", "--no-jupyter", "--scheduler-file", str(file))
-        stack.enter_context(process(folder / "scheduler", *command, *options))
+        self.scheduler = stack.enter_context(process(folder / "scheduler", *command, *options))
         wait_until(lambda: file.exists() and bool(file.read_bytes()))
         self.address: str = json.loads(file.read_bytes())["address"]
 
@@ -89,8 +89,8 @@ def test_a_worker_killed_midway_changes_nothing(cluster: Cluster, tmp_path: Path
     rulesets.write(folder, rulesets.changed(rulesets.document("casino-1"), {"id": "house-1"}))
     registry = load_rulesets(folder)
     at_home = [request._replace(ruleset="house-1") for request in requests() if request.ruleset == "casino-1"]
-    lines = archive() * 2 + [line(settle_request(request, registry)) for request in at_home]
-    names = [write(tmp_path / "a.ndjson", lines[:200]), write(tmp_path / "b.ndjson", lines[200:])]
+    lines = archive() + [line(settle_request(request, registry)) for request in at_home]
+    names = [write(tmp_path / "a.ndjson", lines[:120]), write(tmp_path / "b.ndjson", lines[120:])]
     audit(names, registry, read_keys(keys).verifying, output=tmp_path / "local")
     arguments = json.dumps([names, str(tmp_path / "out"), cluster.address, SIZE])
     environment = {"RULESETS_DIR": str(folder), "KEYS": json.dumps(keys)}
@@ -115,7 +115,28 @@ def test_a_worker_killed_midway_changes_nothing(cluster: Cluster, tmp_path: Path
     records = [one for one in lines if one.strip()]
     assert summary["total"]["rounds"] + summary["total"]["damaged"] == len(records)
     assert summary["rulesets"]["house-1"]["equal"] == len(at_home) > 20
-    assert summary["total"]["unknown-key"] > 20
+    assert summary["total"]["unknown-key"] > 10
+
+
+def test_a_scheduler_that_is_lost_is_told_and_the_audit_goes_on_without(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    name = write(tmp_path / "a.ndjson", archive())
+    run(name, output=tmp_path / "whole")
+    arguments = json.dumps([[name], str(tmp_path / "out"), cluster.address, SIZE])
+    worker = cluster.worker("stopped")
+    with ExitStack() as stack:
+        with distributed.Client(cluster.address, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=PATIENCE)
+            (address,) = client.scheduler_info()["workers"]
+            os.kill(worker.pid, signal.SIGSTOP)
+            running = stack.enter_context(process(tmp_path / "audit", "-c", AUDIT, arguments))
+            wait_until(lambda: bool(client.processing()[address]))
+        cluster.scheduler.kill()
+        assert running.wait(PATIENCE) == 1
+    assert f"RefusedAudit: the cluster at {cluster.address}" in (tmp_path / "audit" / "log").read_text()
+    run(name, output=tmp_path / "out", resume=True)
+    assert results(tmp_path / "out") == results(tmp_path / "whole")
 
 
 def test_a_worker_with_another_engine_is_refused(cluster: Cluster, tmp_path: Path) -> None:
@@ -126,6 +147,21 @@ def test_a_worker_with_another_engine_is_refused(cluster: Cluster, tmp_path: Pat
     cluster.worker("other-engine", cwd=other)
     name = write(tmp_path / "a.ndjson", archive()[:20])
     with pytest.raises(RefusedAudit, match="but here is"):
+        run(name, output=tmp_path / "out", scheduler=cluster.address)
+
+
+def test_a_worker_without_this_package_is_not_waited_for(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    (other / "service").mkdir(parents=True)
+    (other / "service" / "__init__.py").touch()
+    cluster.worker("other-package", cwd=other)
+    with distributed.Client(cluster.address, set_as_default=False) as client:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    monkeypatch.setattr("service.audit.cluster.PATIENCE", 2)
+    name = write(tmp_path / "a.ndjson", archive()[:20])
+    with pytest.raises(RefusedAudit, match="does not do its work"):
         run(name, output=tmp_path / "out", scheduler=cluster.address)
 
 

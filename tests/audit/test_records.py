@@ -17,6 +17,7 @@ from service.certificate.differences import ABSENT, Difference
 from service.game.documents import Document
 from service.keys import new_keys, read_keys, revoked_keys, rotated_keys
 from service.rounds import settle_request
+from service.strict_json import parse_json
 from service.verification import claim_of
 from tests.api.calls import SEED, leaves, round_body
 from tests.audit.archive import (
@@ -61,7 +62,7 @@ def differences(tally: Tally) -> list[Difference]:
 def is_right(record: bytes, **options: Any) -> bool:
     tally = audited(record, **options)
     assert tally.lines == 1
-    assert tally.rounds + len(tally.damages) == 1
+    assert tally.rounds + len(tally.damages) == bool(record.strip())
     return bool(counts(tally)["equal"]) and not tally.findings
 
 
@@ -382,6 +383,19 @@ def test_objects_that_only_look_like_outcomes_are_told() -> None:
         tally = audited(line(document))
         assert counts(tally)["equal"] == 0
         assert codes(tally)
+
+
+@given(st.data())
+def test_any_bytes_get_an_answer_and_none_passes_that_says_something_else(data: st.DataObject) -> None:
+    outcome = outcomes()[data.draw(st.sampled_from([0, 40, 80, 120]))]
+    text = bytearray(line(data.draw(st.sampled_from([outcome, certified(outcome), {"outcome": outcome}]))))
+    where = data.draw(st.integers(0, len(text) - 1))
+    text[where : where + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    if is_right(bytes(text)):
+        read = claim_of(parse_json(bytes(text)))["outcome"]
+        read.pop("certificate", None)
+        read["engine"]["digest"] = outcome["engine"]["digest"]
+        assert read == outcome
 
 
 # Adding up.

@@ -81,12 +81,23 @@ def test_what_is_wrong_with_the_call_is_status_2(right: str, run: Command) -> No
         ([right, "--workers", "two"], "two"),
         (["missing.ndjson"], "missing.ndjson"),
         ([right, right], "same file"),
+        ([right, "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"], "--scheduler"),
         ([right, "--output", right], right),
     ):
         done = run("audit", *arguments)
         assert (done.status, done.out) == (2, "")
         assert told in done.err
         assert "Traceback" not in done.err
+
+
+def test_a_name_may_be_no_text(run: Command) -> None:
+    name = os.fsdecode(b"caf\xe9.ndjson")
+    write(Path(name), [b"{"])
+    done = run("audit", name)
+    assert done.status == 1
+    assert json.loads(done.out)["files"][0]["file"] == name
+    assert json.loads(Path("audit/damaged.ndjson").read_bytes())["file"] == name
+    assert run("audit", name, "--resume") == done
 
 
 def test_an_interruption_is_status_130(right: str, run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
