@@ -41,7 +41,7 @@ lock:  ## rewrite both lock files from pyproject.toml (make lock ARGS=--upgrade 
 	tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && \
 	$(PYTHON) -m venv "$$tmp" && "$$tmp/bin/python" -m pip --disable-pip-version-check --quiet install uv && \
 	$(UV_COMPILE) --output-file requirements.lock && \
-	$(UV_COMPILE) --no-annotate --group test --group lint --group clients --group build \
+	$(UV_COMPILE) --no-annotate --extra audit --extra dask --group test --group lint --group clients --group build \
 	  --constraint requirements.lock --output-file requirements-dev.lock
 
 manifest: $(VENV)/.runtime  ## state the digests of the files that decide outcomes, after a change to them

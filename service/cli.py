@@ -16,6 +16,8 @@ from service import __version__
 from service.api.manners import MalformedOrigins, configured_origins
 from service.api.problems import Problem, as_problem
 from service.api.verification import verify_shown
+from service.audit import RefusedAudit
+from service.audit.runner import audit
 from service.certificate.jws import certify
 from service.conformance.client import Deployment
 from service.conformance.kits import MalformedKit, load_kit, newest_kit
@@ -25,6 +27,7 @@ from service.files import shipped
 from service.game.documents import hand_document
 from service.game.ruleset import MalformedRuleset
 from service.keys import (
+    Keys,
     MalformedKeys,
     configured_keys,
     new_keys,
@@ -36,6 +39,7 @@ from service.registry import configured_rulesets
 from service.rounds import find_ruleset, settle_request, unsealed
 from service.schemas import DECK, EVALUATE, ROUND, load
 from service.strict_json import parse_json
+from service.verification import claim_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,10 +50,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, MalformedRuleset, MalformedKeys, MalformedKit, MalformedOrigins) as error:
         print(f"russian-poker: {error}", file=sys.stderr)
         return 1
+    except RefusedAudit as error:
+        print(f"russian-poker: {error}", file=sys.stderr)
+        return error.status
     except (ValueError, LookupError, Problem) as error:
         print(_explained(as_problem(error)), file=sys.stderr)
         return 1
-    sys.stdout.buffer.write(options.shown(document).encode())
+    # A name of a file may be no text.
+    sys.stdout.buffer.write(options.shown(document).encode(errors="backslashreplace"))
     return int(isinstance(document, dict) and False in (document.get("valid"), document.get("conforms")))
 
 
@@ -105,10 +113,40 @@ def _parser() -> argparse.ArgumentParser:
     )
     verify.add_argument("file", metavar="FILE", help="a file, or - for standard input")
     verify.add_argument("--server-seed", metavar="HEX", help="the server seed, where the outcome hides it")
-    verify.add_argument(
-        "--jwks", type=Path, metavar="FILE", help="the public keys of the service that signed"
-    )
     verify.set_defaults(run=_verify)
+
+    bulk = commands.add_parser(
+        "audit",
+        help="settle recorded rounds again and compare, in bulk",
+        description="Recompute recorded rounds, one a line (plain, .gz or .zst) or a row (.parquet, column"
+        " outcome), and write each difference and a summary into a folder. Exit status: 0 all are right, 1"
+        " not all are, or can be read and checked, 2 there could be no audit, 130 interrupted.",
+    )
+    bulk.add_argument("files", metavar="FILE", nargs="+", help="a file, or - for lines from standard input")
+    bulk.add_argument(
+        "--output",
+        type=Path,
+        default="audit",
+        metavar="DIR",
+        help="folder of the results (default: %(default)s)",
+    )
+    bulk.add_argument("--resume", action="store_true", help="go on with an audit that was broken off in DIR")
+    power = bulk.add_mutually_exclusive_group()
+    power.add_argument("--workers", type=_count, metavar="N", help="processes (default: one for each core)")
+    power.add_argument(
+        "--scheduler", metavar="ADDRESS", help="leave the work to a Dask cluster, tcp://HOST:PORT"
+    )
+    bulk.add_argument(
+        "--no-signatures",
+        dest="certificates",
+        action="store_false",
+        help="leave certificates within outcomes unchecked",
+    )
+    bulk.set_defaults(run=_audit)
+    for command in (verify, bulk):
+        command.add_argument(
+            "--jwks", type=Path, metavar="FILE", help="the public keys of the service that signed"
+        )
 
     keys = commands.add_parser("keys", help="make, rotate and revoke keys; prints the new key file")
     actions = keys.add_subparsers(required=True, metavar="ACTION")
@@ -159,6 +197,13 @@ def _port(text: str) -> int:
     return port
 
 
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return count
+
+
 def _serve(options: argparse.Namespace) -> None:
     # What is wrong is better told here than in the log of a worker.
     configured_rulesets(), configured_keys(), configured_origins()
@@ -174,16 +219,31 @@ def _settle(options: argparse.Namespace) -> Any:
 
 
 def _verify(options: argparse.Namespace) -> Any:
-    keys = configured_keys()
-    if options.jwks:
-        keys = keys._replace(verifying=verification_keys(parse_json(options.jwks.read_bytes())))
+    keys = _verifying(options)
     text = _read(options.file).strip()
     shown = parse_json(text) if text.startswith(b"{") else {"certificate": text.decode(errors="replace")}
-    if "status" in shown:
-        shown = {"outcome": shown}
+    shown = claim_of(shown)
     if options.server_seed:
         shown["server_seed"] = options.server_seed
     return verify_shown(shown, configured_rulesets(), keys)
+
+
+def _verifying(options: argparse.Namespace) -> Keys:
+    """The keys, with those from --jwks to verify with where it is given."""
+    keys = configured_keys()
+    if not options.jwks:
+        return keys
+    return keys._replace(verifying=verification_keys(parse_json(options.jwks.read_bytes())))
+
+
+def _audit(options: argparse.Namespace) -> Any:
+    names = ("output", "certificates", "resume", "workers", "scheduler")
+    return audit(
+        options.files,
+        configured_rulesets(),
+        _verifying(options).verifying,
+        **{name: getattr(options, name) for name in names},
+    )
 
 
 def _rotate(options: argparse.Namespace) -> Any:

@@ -43,6 +43,11 @@ class RefusedRequest(ValueError):
         self.error = error
 
 
+def claim_of(shown: Any) -> Any:
+    """What somebody shows as ``verify`` takes it: an outcome may come alone."""
+    return {"outcome": shown} if isinstance(shown, dict) and "status" in shown else shown
+
+
 def verify(
     shown: Any, registry: Registry, keys: Mapping[str, VerificationKey], sealer: Sealer
 ) -> Verification:

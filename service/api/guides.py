@@ -33,6 +33,7 @@ BOOKS: Final = (
     "fairness",
     "clients",
     "conformance",
+    "audit",
     "http",
     "compliance",
     "design",

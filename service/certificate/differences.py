@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 class Absent:
     """Stands for a value that one of the two documents does not have."""
 
+    def __reduce__(self) -> str:
+        return "ABSENT"  # there is one, in every process
+
 
 ABSENT = Absent()
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 import orjson
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import OKPKey
-from joserfc.util import urlsafe_b64encode
+from joserfc.util import urlsafe_b64decode, urlsafe_b64encode
 
 from service.certificate.canonical import canonical_bytes, check_canonical
 
@@ -86,7 +87,7 @@ class Signer:
 
 def signer(private: Ed25519PrivateKey, key: VerificationKey) -> Signer:
     """A signer for a private key whose public half is ``key``."""
-    return Signer(private, urlsafe_b64encode(canonical_bytes(_header(key))))
+    return Signer(private, _encoded_header(key))
 
 
 def certify(document: dict[str, Any], signer: Signer) -> dict[str, Any]:
@@ -129,6 +130,33 @@ def open_certificate(
             "bad-signature", "the signature does not fit: header or payload were altered"
         )
     return _document(token.payload), key
+
+
+def headers(keys: Mapping[str, VerificationKey]) -> dict[str, VerificationKey]:
+    """The keys whose certificates count, by the first part of every certificate that they sign."""
+    return {_encoded_header(key).decode(): key for key in keys.values() if key.status != "revoked"}
+
+
+def genuine_payload(certificate: str, by_header: Mapping[str, VerificationKey]) -> bytes | None:
+    """The payload of a certificate with a good signature; None where only ``open_certificate`` can tell.
+
+    Takes a fraction of its time, since it does not read the payload: that is to be compared with bytes known
+    to be canonical. Raises ``ValueError`` for what is no base64url.
+    """
+    signed, _, signature = certificate.rpartition(".")
+    header, _, payload = signed.partition(".")
+    public = by_header[header].public.public_key if header in by_header else None
+    if not isinstance(public, Ed25519PublicKey):
+        return None
+    try:
+        public.verify(urlsafe_b64decode(signature.encode()), signed.encode())
+    except InvalidSignature:
+        return None
+    return urlsafe_b64decode(payload.encode())
+
+
+def _encoded_header(key: VerificationKey) -> bytes:
+    return urlsafe_b64encode(canonical_bytes(_header(key)))
 
 
 def _header(key: VerificationKey) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import service
 from tests.cli.conftest import Command
 
 ROOT = Path(service.__file__).parents[1]
-COMMANDS = ["serve", "settle", "deck", "evaluate", "verify", "keys", "rulesets", "conformance"]
+COMMANDS = ["serve", "settle", "deck", "evaluate", "verify", "audit", "keys", "rulesets", "conformance"]
 SEED = "00ffa5c3" * 8
 
 
@@ -33,6 +33,7 @@ def test_help_lists_every_command(run: Command) -> None:
         ("settle", ["FILE", "standard input", "/v1/rounds/settle"]),
         ("deck", ["SERVER_SEED", "--client-seed", "--nonce", "64 hex digits"]),
         ("evaluate", ["RULESET", "CARD", "casino-1"]),
+        ("audit", ["FILE", "--output", "--resume", "--scheduler", ".parquet", "130 interrupted"]),
         ("rulesets", ["ID"]),
         ("conformance", ["URL", "--kit", "--json", "/v1/conformance"]),
     ],

@@ -48,7 +48,7 @@ def make_workshop(
 SHORT = [f"guides/{name}.md" for name in GUIDES]
 
 
-@pytest.mark.parametrize("name", ["certificates.md", "fairness.md", "conformance.md", *SHORT])
+@pytest.mark.parametrize("name", ["audit.md", "certificates.md", "fairness.md", "conformance.md", *SHORT])
 def test_every_block_of_a_guide_does_what_it_shows(
     name: str, make_workshop: Callable[[Path], Workshop], tmp_path: Path
 ) -> None:
