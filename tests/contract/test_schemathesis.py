@@ -3,6 +3,7 @@
 All its checks are on, and one of our own. Nothing is left to chance, so a run is the same everywhere.
 """
 
+import json
 from collections import Counter
 from typing import Any, Final, NamedTuple
 
@@ -17,8 +18,9 @@ from schemathesis.schemas import BaseSchema
 
 from service.api import create_app
 from tests.conftest import Tally
-from tests.contract.document import OPERATIONS, load_contract
-from tests.contract.test_mutation import is_beyond_schemas
+from tests.contract.document import JSON, NDJSON, OPERATIONS, component, load_contract, validator
+from tests.contract.examples import BATCH
+from tests.contract.test_mutation import is_beyond_schemas, refusals
 
 # What a schemathesis.toml would say.
 SETTINGS: Final[dict[str, Any]] = {
@@ -29,6 +31,13 @@ SETTINGS: Final[dict[str, Any]] = {
         "positive_data_acceptance": {"expected-statuses": ["2xx", "304", "404", "422"]},
     },
     # Links hand on whole bodies; schemathesis would fill in wrong ones only to replace them.
+    # A batch is answered with 200 though a round of it is refused; ``wrong_shape_is_refused`` looks into it.
+    "operations": [
+        {
+            "include-operation-id": "settleBatch",
+            "checks": {"negative_data_rejection": {"expected-statuses": ["200", "400", "411", "415", "422"]}},
+        }
+    ],
     "phases": {"stateful": {"generation": {"mode": "positive", "max-examples": 60}}},
 }
 PHASES: Final = ("examples", "coverage", "fuzzing", "stateful")
@@ -39,8 +48,8 @@ RULESETS: Final = ("casino-1", "online-1", "trainer-1", "casino")
 def schema() -> BaseSchema:
     """The contract for schemathesis, its links told to replace what they fill in."""
     document = load_contract()
-    for operation in OPERATIONS:
-        for response in document["paths"][operation.path][operation.method]["responses"].values():
+    for one in OPERATIONS:
+        for response in document["paths"][one.path][one.method]["responses"].values():
             for link in response.get("links", {}).values():
                 link["x-schemathesis"] = {"merge_body": False}
     schema = schemathesis.openapi.from_dict(document, config=SchemathesisConfig.from_dict(SETTINGS))
@@ -63,11 +72,35 @@ def map_body(ctx: schemathesis.HookContext, body: Any) -> Any:
 def right_shape_is_never_invalid(
     ctx: schemathesis.CheckContext, response: Response, case: schemathesis.Case[Any]
 ) -> None:
-    """What the contract allows is not ``invalid-request``, but for the rules that no schema can state."""
-    if response.status_code == 422 and case.meta and case.meta.generation.mode == GenerationMode.POSITIVE:
-        problem = response.json()
-        if problem["type"] == "/problems/invalid-request":
-            assert all(is_beyond_schemas(error) for error in problem["errors"])
+    """What the contract allows is not ``invalid-request``, but for the rules that no schema can state.
+
+    Of a text of lines the contract says in words what it allows.
+    """
+    if case.media_type != NDJSON and case.meta and case.meta.generation.mode == GenerationMode.POSITIVE:
+        for problem in problems(response):
+            if problem["type"] == "/problems/invalid-request":
+                assert all(is_beyond_schemas(error) for error in problem["errors"])
+
+
+@schemathesis.check
+def wrong_shape_is_refused(
+    ctx: schemathesis.CheckContext, response: Response, case: schemathesis.Case[Any]
+) -> None:
+    """A round that the contract does not allow is refused in its place, or its batch as a whole."""
+    if response.status_code == 200 and case.path == BATCH and case.media_type == JSON:
+        assert validator(component("BatchRequest")).is_valid(case.body) or problems(response)
+
+
+def problems(response: Response) -> list[Any]:
+    """The problems of an answer, those of a batch among them."""
+    is_json = response.headers.get("content-type") in ([JSON], ["application/problem+json"])
+    return list(refusals(response.status_code, response.json())) if is_json else []
+
+
+@schemathesis.serializer(NDJSON)
+def as_text(ctx: schemathesis.SerializationContext, value: Any) -> Any:
+    """A text of lines as it is, anything else as one line."""
+    return (value if isinstance(value, str) else json.dumps(value)).encode()
 
 
 class Run(NamedTuple):
@@ -110,17 +143,17 @@ def test_nothing_went_wrong(run: Run, tally: Tally) -> None:
 
 def test_every_phase_tried_what_it_should(run: Run) -> None:
     tried = {(phase, label) for phase, label, _ in run.sent}
-    for operation in OPERATIONS:
-        label = f"{operation.method.upper()} {operation.path}"
+    for one in OPERATIONS:
+        label = f"{one.method.upper()} {one.path}"
         assert ("coverage", label) in tried
         assert ("fuzzing", label) in tried
-        assert ("examples", label) in tried or not operation.request_schema
+        assert ("examples", label) in tried or not one.request_schema
 
 
 def test_all_checks_were_made(run: Run) -> None:
     # A limit on the time of an answer is no business of a contract.
     assert set(run.checks) == set(CHECKS.get_all_names()) - {"max_response_time"}
-    assert "right_shape_is_never_invalid" in run.checks
+    assert {"right_shape_is_never_invalid", "wrong_shape_is_refused"} <= set(run.checks)
 
 
 def test_links_were_followed(run: Run) -> None:
