@@ -4,9 +4,10 @@ Each refusal is a ``Wrong``: a code for programs and a sentence that tells peopl
 stand as attributes, so that a test can hold them against the contract.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Final
 
 from marshmallow import ValidationError, fields
@@ -17,10 +18,18 @@ from service.game.cards import MalformedCard, parse_cards
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """What is wrong with one value: a code from a fixed list and a sentence with the likely cure."""
+    """What is wrong with one value: a code from a fixed list and a sentence with the likely cure.
+
+    A sentence that takes long to find is a function: of thousands of faults few are told.
+    """
 
     code: str
-    detail: str
+    sentence: str | Callable[[], str]
+
+    @property
+    def detail(self) -> str:
+        """The sentence."""
+        return self.sentence if isinstance(self.sentence, str) else self.sentence()
 
     def __str__(self) -> str:
         return self.detail
@@ -30,16 +39,28 @@ REQUIRED: Final = Wrong("required", "is required")
 NULL: Final = Wrong("type", "must not be null; leave it out")
 
 
-def wrong(code: str, detail: str) -> ValidationError:
+def wrong(code: str, sentence: str | Callable[[], str]) -> ValidationError:
     """The error that marshmallow collects under the name of the value."""
-    return ValidationError([Wrong(code, detail)])
+    return ValidationError([Wrong(code, sentence)])
 
 
 def unknown_member(name: str, known: Sequence[str]) -> Wrong:
     """The refusal of a member that nothing reads."""
-    likely = get_close_matches(name, known, n=1)
-    cure = f"did you mean {likely[0]}?" if likely else f"known here: {', '.join(known)}"
-    return Wrong("unknown-member", f"{name!r} is not known; {cure}")
+    return Wrong("unknown-member", partial(_unknown, name, known))
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    likely = _likely(name, known)
+    cure = f"did you mean {likely}?" if likely else f"known here: {', '.join(known)}"
+    return f"{name[:_LONG]!r} is not known; {cure}"
+
+
+def _likely(word: str, known: Sequence[str]) -> str | None:
+    """The known word that is most like another; a long one is like none."""
+    return next(iter(get_close_matches(word[:_LONG], known, n=1)), None)
+
+
+_LONG: Final = 100
 
 
 def located(messages: Any, pointer: str = "") -> Iterator[dict[str, str]]:
@@ -150,11 +171,13 @@ class Choice(Value):
 
     def read(self, value: Any) -> Any:
         if type(value) not in (str, int) or self._types.get(value) is not type(value):
-            likely = get_close_matches(str(value), [str(one) for one in self.values], n=1)
-            cure = f"; did you mean {likely[0]}?" if likely else ""
-            known = ", ".join(str(one) for one in self.values)
-            raise wrong("choice", f"must be one of {known}{cure}")
+            raise wrong("choice", partial(self._cure, value))
         return value
+
+    def _cure(self, value: Any) -> str:
+        known = [str(one) for one in self.values]
+        likely = _likely(str(value), known)
+        return f"must be one of {', '.join(known)}" + (f"; did you mean {likely}?" if likely else "")
 
 
 class Flag(Value):

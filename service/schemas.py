@@ -135,29 +135,29 @@ class Record(Value):
         if type(value) is not dict:
             raise wrong("type", f"must be an object; got {json_type(value)}")
         read: dict[str, Any] = {}
-        try:
-            for name, given in value.items():
+        faults: dict[str, Any] = {}
+        for name, given in value.items():
+            try:
                 attribute, reader = self._readers[name]
                 read[attribute] = reader(given)
-        except (KeyError, ValidationError):
-            raise ValidationError(self.faults(value)) from None
-        if not self._required <= read.keys():
-            raise ValidationError(self.faults(value))
+            except KeyError:
+                faults[name] = None
+            except ValidationError as error:
+                faults[name] = error.messages
+        if faults or not self._required <= read.keys():
+            raise ValidationError(self._told(value, faults))
         return self.make(**read)
 
-    def faults(self, value: dict[str, Any]) -> dict[str, Any]:
-        """All that is wrong with an object, in the order of the members."""
-        faults: dict[str, Any] = {}
+    def _told(self, value: dict[str, Any], faults: dict[str, Any]) -> dict[str, Any]:
+        """All that is wrong with an object, in the order of the members, those that it does not have last."""
+        told: dict[str, Any] = {}
         for name, member in self.members.items():
-            if name in value:
-                try:
-                    member.read(value[name])
-                except ValidationError as error:
-                    faults[name] = error.messages if value[name] is not None or member.required else [NULL]
-            elif member.required:
-                faults[name] = [REQUIRED]
-        unknown = islice((name for name in value if name not in self.members), MAX_UNKNOWN)
-        return faults | {name: [unknown_member(name, list(self.members))] for name in unknown}
+            if name in faults:
+                told[name] = faults[name] if value[name] is not None or member.required else [NULL]
+            elif member.required and name not in value:
+                told[name] = [REQUIRED]
+        unknown = islice((name for name in faults if name not in self.members), MAX_UNKNOWN)
+        return told | {name: [unknown_member(name, list(self.members))] for name in unknown}
 
 
 class OneOf(Value):
@@ -206,6 +206,8 @@ class Items(Value):
                 self.item.read(item)
             except ValidationError as error:
                 faults[index] = error.messages
+                if len(faults) == MAX_ERRORS:  # no more will be told
+                    break
         return faults
 
 
@@ -325,7 +327,7 @@ def _action_shape(action: dict[str, Any]) -> str:
     name = action.get("action")
     if type(name) is str and name in ACTION.shapes:
         return name
-    raise ValidationError(_ACTION_NAMES.faults({"action": name} if "action" in action else {}))
+    return str(_ACTION_NAMES.read({"action": name} if "action" in action else {}))  # raises
 
 
 ACTION: Final = OneOf(

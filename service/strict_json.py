@@ -1,12 +1,16 @@
 """JSON read strictly: what two readers could understand differently is refused."""
 
+import gc
 import json
+import math
 import re
 from collections import Counter
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NoReturn
 
 MAX_DEPTH: Final = 32
+_EXACT: Final = 15
+"""Most digits that a double always keeps; reading them as a decimal takes five times as long."""
 _ESCAPE: Final = re.compile(rb"\\.", re.DOTALL)
 _STRING: Final = re.compile(rb'"[^"]*"?')
 _AS_SQUARE: Final = bytes.maketrans(b"{}", b"[]")
@@ -33,6 +37,7 @@ def parse_json(body: bytes) -> Any:
         text = body.decode()
     except UnicodeDecodeError as error:
         _refuse(f"byte {error.start} is not UTF-8; send the body as UTF-8")
+    gc.disable()  # JSON has no cycles, and looking for them is most of the work on a body of brackets
     try:
         document = _DECODER.decode(text)
     except json.JSONDecodeError as error:
@@ -41,6 +46,8 @@ def parse_json(body: bytes) -> Any:
         raise
     except ValueError:
         _refuse("a number has too many digits")
+    finally:
+        gc.enable()
     if _SURROGATE_ESCAPE.search(text):
         _refuse_lone_surrogates(document)
     return document
@@ -69,8 +76,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _number(text: str) -> int | float:
     value = float(text)
-    if value in (float("inf"), float("-inf")):
+    if math.isinf(value):
         _refuse(f"the number {text[:40]} is beyond what a double can hold")
+    if not value.is_integer():
+        return value
+    if len(text) <= _EXACT and 1 <= abs(value) < 10**_EXACT:
+        return int(value)
     try:
         exact = Decimal(text)
     except InvalidOperation:

@@ -17,6 +17,7 @@ from werkzeug.http import parse_accept_header
 from werkzeug.routing import MapAdapter, Rule
 
 from service.api.problems import Problem
+from service.api.strict_json import JSON, NDJSON
 
 SHARED: Final = frozenset(
     {
@@ -128,10 +129,13 @@ def require_json_reader() -> None:
         raise Problem("not-acceptable", f"this resource answers in JSON; got Accept: {accept[:100]}")
 
 
+_FORMS: Final = (JSON, NDJSON, "application/problem+json")
+
+
 @lru_cache(maxsize=64)  # clients send few different ones, and parsing costs as much as a hand
 def _reads_json(accept: str) -> bool:
     # A parameter such as charset makes it no other type.
     wanted = [(type.partition(";")[0].strip(), quality) for type, quality in parse_accept_header(accept)]
     if not wanted:
         return True
-    return MIMEAccept(wanted).best_match(("application/json", "application/problem+json")) is not None
+    return MIMEAccept(wanted).best_match(_FORMS) is not None

@@ -65,7 +65,7 @@ def _round_request(here: Deployment) -> RoundRequest:
 
 def _batch_of_lines(body: bytes) -> dict[str, Any]:
     """A batch whose rounds stand on lines; its other member comes in the query."""
-    lines = [line for line in body.split(b"\n") if line.strip()]
+    lines = [line for line in body.split(b"\n") if line.strip(b" \t\r")]
     certificates = request.args.get("certificates", "false")
     return {"rounds": lines, "certificates": _FLAGS.get(certificates, certificates)}
 

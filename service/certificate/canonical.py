@@ -25,19 +25,22 @@ class Uncanonical(ValueError):
 
 def check_canonical(document: Any, max_depth: int = MAX_DEPTH, path: tuple[str | int, ...] = ()) -> None:
     """Raise ``Uncanonical`` for a document that has no canonical form here."""
-    if isinstance(document, dict | list) and len(path) >= max_depth:
-        raise Uncanonical(path, f"objects and arrays may be nested {max_depth} deep here")
-    if isinstance(document, dict):
-        for name, inner in document.items():
-            if any(character > "\uffff" for character in name):
-                raise Uncanonical((*path, name), "names may have no character beyond U+FFFF here")
-            check_canonical(inner, max_depth, (*path, name))
-    elif isinstance(document, list):
-        for place, inner in enumerate(document):
-            check_canonical(inner, max_depth, (*path, place))
-    elif isinstance(document, float) or (isinstance(document, int) and abs(document) > MAX_INTEGER):
+    kind = type(document)
+    if kind is dict or kind is list:
+        if len(path) >= max_depth:
+            raise Uncanonical(path, f"objects and arrays may be nested {max_depth} deep here")
+        for place, inner in document.items() if kind is dict else enumerate(document):
+            if isinstance(place, str) and not place.isascii() and max(place) > "\uffff":
+                raise Uncanonical((*path, place), "names may have no character beyond U+FFFF here")
+            if type(inner) not in _PLAIN:
+                check_canonical(inner, max_depth, (*path, place))
+    elif kind is float or (kind is int and abs(document) > MAX_INTEGER):
         detail = f"numbers are whole and within ±{MAX_INTEGER} here; write this one as a text"
         raise Uncanonical(path, detail)
+
+
+_PLAIN: Final = (str, bool, type(None))
+"""What is canonical whatever its value."""
 
 
 def canonical_bytes(document: Any) -> bytes:

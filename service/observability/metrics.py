@@ -27,7 +27,9 @@ _SECONDS: Final = Histogram(
     "russian_poker_request_seconds", "Time to answer a request, in seconds.", ["operation"], buckets=_BUCKETS
 )
 _ROUNDS: Final = Counter("russian_poker_rounds_total", "Rounds answered.", ["ruleset", "status"])
-_PROBLEMS: Final = Counter("russian_poker_problems_total", "Requests refused, by type of problem.", ["type"])
+_PROBLEMS: Final = Counter(
+    "russian_poker_problems_total", "Requests, and rounds of batches, refused, by type of problem.", ["type"]
+)
 # "max", because a worker's file holds 0 where the master, before the fork, has set 1.
 _INFO: Final = Gauge(
     "russian_poker_info", "What is running; always 1.", ["version", "shuffle"], multiprocess_mode="max"

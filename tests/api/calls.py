@@ -15,13 +15,15 @@ from service.game.cards import card_codes
 from service.keys import development_keys
 from tests.support.cards import rig
 
-SETTLE, STEP, VERIFY, VOID = (f"/v1/rounds/{verb}" for verb in ("settle", "step", "verify", "void"))
-ROUNDS = (SETTLE, STEP, VERIFY, VOID)
+SETTLE, BATCH, STEP, VERIFY, VOID = (
+    f"/v1/rounds/{verb}" for verb in ("settle", "settle-batch", "step", "verify", "void")
+)
+ROUNDS = (SETTLE, BATCH, STEP, VERIFY, VOID)
 EVALUATE, SEEDS, DECK = "/v1/hands/evaluate", "/v1/fairness/seeds", "/v1/fairness/deck"
 POSTS = (*ROUNDS, EVALUATE, SEEDS, DECK)
 
 SEED = "00ffa5c3" * 8
-JSON = "application/json"
+JSON, NDJSON = "application/json", "application/x-ndjson"
 PROBLEM_JSON = "application/problem+json"
 MEMBERS = ("type", "title", "status", "detail", "errors")
 

@@ -31,7 +31,13 @@ CACHE: Final = {
     ),
 }
 """What a cache may keep; all else is ``no-store``."""
-PLAYED: Final = ("/v1/rounds/settle", "/v1/rounds/step", "/v1/rounds/void", "/v1/fairness/seeds")
+PLAYED: Final = (
+    "/v1/rounds/settle",
+    "/v1/rounds/settle-batch",
+    "/v1/rounds/step",
+    "/v1/rounds/void",
+    "/v1/fairness/seeds",
+)
 HTTP: Final = guide("http.md")
 OURS, THEIRS = "https://play.example", "https://evil.example"
 ID: Final = "manners-1"

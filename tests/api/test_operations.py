@@ -11,6 +11,7 @@ import service
 from service.game import ENGINE_VERSION
 from service.integrity import MANIFEST
 from tests.api.calls import (
+    BATCH,
     DECK,
     EVALUATE,
     JSON,
@@ -151,6 +152,7 @@ def test_each_operation_is_counted_under_its_own_name(api: Api) -> None:
     cards = ["Ah", "Kh", "Qh", "Jh", "Th"]
     bodies = {
         SETTLE: round_body(),
+        BATCH: {"rounds": [round_body()]},
         STEP: round_body(),
         VOID: round_body(reason="power cut"),
         VERIFY: {"certificate": "x"},
@@ -161,7 +163,7 @@ def test_each_operation_is_counted_under_its_own_name(api: Api) -> None:
     for path, body in bodies.items():
         api.ask(path, body)
     counted = {labels: value for (name, labels), value in counters.grown().items() if name == REQUESTS}
-    posted = ("settle", "step", "void", "verify")
+    posted = ("settle", "settle_batch", "step", "void", "verify")
     assert counted == dict.fromkeys(
         [
             *(f"{operation} 200" for path, operation in READ.items() if path != "/metrics"),

@@ -10,7 +10,9 @@ import yaml
 
 CONTRACT: Final = Path(__file__).parents[2] / "openapi.yaml"
 METHODS: Final = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
-JSON_TYPES: Final = ("application/json", "application/problem+json")
+JSON: Final = "application/json"
+NDJSON: Final = "application/x-ndjson"
+JSON_TYPES: Final = (JSON, NDJSON, "application/problem+json")
 
 Schema = dict[str, Any]
 
@@ -63,9 +65,10 @@ class Operation(NamedTuple):
 
     @property
     def request_schema(self) -> Schema | None:
+        """What a body in JSON has to be; None where there is no body."""
         if "requestBody" not in self.value:
             return None
-        schema: Schema = self.value["requestBody"]["content"]["application/json"]["schema"]
+        schema: Schema = self.value["requestBody"]["content"][JSON]["schema"]
         return schema
 
     def responses(self) -> Iterator[tuple[str, dict[str, Any]]]:

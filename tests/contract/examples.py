@@ -33,10 +33,12 @@ from service.certificate.jws import RefusedCertificate, open_certificate
 from service.game.cards import card_codes
 from service.integrity import Integrity
 from service.keys import development_keys, read_keys
-from tests.contract.document import CONTRACT, CONTRACT_DOCUMENT, load_contract
+from service.schemas import MAX_BATCH
+from tests.contract.document import CONTRACT, CONTRACT_DOCUMENT, NDJSON, load_contract
 from tests.support.cards import rig
 
 SETTLE: Final = "/v1/rounds/settle"
+BATCH: Final = "/v1/rounds/settle-batch"
 STEP: Final = "/v1/rounds/step"
 VOID: Final = "/v1/rounds/void"
 VERIFY: Final = "/v1/rounds/verify"
@@ -64,12 +66,15 @@ SETTINGS: Final = ("CORS_ORIGINS", "KEYS", "KEYS_FILE", "PRODUCTION", "RULESETS_
 
 
 class Call(NamedTuple):
-    """A request that succeeds. ``body`` is None for a GET, or made from the answers of earlier calls."""
+    """A request that succeeds.
+
+    ``body`` is None for a GET, a text of lines for NDJSON, or made from the answers of earlier calls.
+    """
 
     name: str
     path: str
     summary: str
-    body: Document | Callable[[Answers], Document] | None = None
+    body: Document | str | Callable[[Answers], Document] | None = None
 
 
 class Refusal(NamedTuple):
@@ -160,6 +165,28 @@ BEACON: Final[Document] = {
 }
 
 
+LEFT_OVER: Final = {**HIDDEN, "actions": [{"box": 1, "action": "fold"}] * 2}
+BATCHED: Final = {**HIDDEN, "context": {"round_id": "A-2"}}
+
+
+def sent(client: FlaskClient, path: str, body: Document | str | None) -> TestResponse:
+    """The answer to a body in JSON, to a text of lines, or to a GET where there is none."""
+    if body is None:
+        return client.get(path)
+    if isinstance(body, str):
+        return client.post(path, data=body.encode(), content_type=NDJSON)
+    return client.post(path, json=body)
+
+
+def received(response: TestResponse) -> Any:
+    """The document of an answer, or its lines as a text."""
+    return response.text if response.mimetype == NDJSON else response.get_json()
+
+
+def _line(document: Document) -> str:
+    return json.dumps(document, ensure_ascii=False) + "\n"
+
+
 def _with(body: Document, **members: Any) -> Document:
     return {**body, **members}
 
@@ -219,6 +246,19 @@ CALLS: Final = (
     ),
     Call("settle-sealed-seed", SETTLE, "A sealed seed, which the outcome reveals", SEALED),
     Call("settle-beacon", SETTLE, "A public random value that is bound into the client seed", BEACON),
+    Call(
+        "batch-one-refused",
+        BATCH,
+        "Two rounds, the second with an action after its end",
+        {"rounds": [HIDDEN, LEFT_OVER]},
+    ),
+    Call("batch-certified", BATCH, "Certified on demand", {"rounds": [HIDDEN], "certificates": True}),
+    Call(
+        "batch-lines",
+        BATCH,
+        "The same line by line, with a line that was cut short",
+        _line(BATCHED) + _line(LEFT_OVER) + _line(HIDDEN)[:60] + "\n",
+    ),
     Call(
         "step-first-decision",
         STEP,
@@ -452,12 +492,17 @@ REFUSALS: Final = (
     Refusal(
         "left-over-action",
         "An action after the end of the round",
-        _post(SETTLE, _with(HIDDEN, actions=[{"box": 1, "action": "fold"}] * 2)),
+        _post(SETTLE, LEFT_OVER),
     ),
     Refusal(
         "round-incomplete",
         "The second box has not yet chosen",
         _post(SETTLE, _with(ONLINE, actions=ONLINE["actions"][:2])),
+    ),
+    Refusal(
+        "batch-invalid-request",
+        "One round more than a batch takes",
+        _post(BATCH, {"rounds": [HIDDEN] * (MAX_BATCH + 1)}),
     ),
     Refusal(
         "void-invalid-request",
@@ -510,10 +555,10 @@ def current_examples(client: FlaskClient) -> dict[str, Document]:
     answers: dict[str, Any] = {}
     for call in CALLS:
         body = call.body(answers) if callable(call.body) else call.body
-        response = client.get(call.path) if body is None else client.post(call.path, json=body)
+        response = sent(client, call.path, body)
         if response.status_code != 200:
             raise ValueError(f"{call.name} is refused: {response.get_data(as_text=True)}")
-        answers[call.name] = response.get_json()
+        answers[call.name] = received(response)
         if body is not None:
             examples[call.name] = {"summary": call.summary, "value": body}
         examples[f"{call.name}-answer"] = {"summary": call.summary, "value": answers[call.name]}
@@ -545,7 +590,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"')
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if text.endswith("\n") else '"')
 
 
 def _list(dumper: yaml.SafeDumper, items: list[Any]) -> yaml.SequenceNode:
@@ -601,6 +646,8 @@ def _steady(value: Any, engine: str | None) -> Any:
     match value:
         case str() if value == engine:
             return "the engine's digest"
+        case str() if value.startswith("{") and value.endswith("}\n"):
+            return [_steady(json.loads(line), engine) for line in value.splitlines()]
         case str() if CERTIFICATE.fullmatch(value):
             header, payload, _ = value.split(".")
             return {

@@ -3,13 +3,15 @@
 It needs nothing of the service, so that an integrator can run it against any deployment.
 """
 
+import json
 from typing import Any, Final
 
 import schemathesis
 from schemathesis.core.transport import Response
 from schemathesis.generation import GenerationMode
 
-from tests.contract.beyond import is_beyond_schemas
+from tests.contract.beyond import is_beyond_schemas, refusals
+from tests.contract.document import JSON, NDJSON, component, validator
 
 RULESETS: Final = ("casino-1", "online-1", "trainer-1", "casino")
 
@@ -45,8 +47,32 @@ def map_body(ctx: schemathesis.HookContext, body: Any) -> Any:
 def right_shape_is_never_invalid(
     ctx: schemathesis.CheckContext, response: Response, case: schemathesis.Case[Any]
 ) -> None:
-    """What the contract allows is not ``invalid-request``, but for the rules that no schema can state."""
-    if response.status_code == 422 and case.meta and case.meta.generation.mode == GenerationMode.POSITIVE:
-        problem = response.json()
-        if problem["type"] == "/problems/invalid-request":
-            assert all(is_beyond_schemas(error) for error in problem["errors"])
+    """What the contract allows is not ``invalid-request``, but for the rules that no schema can state.
+
+    Of a text of lines the contract says in words what it allows.
+    """
+    if case.media_type != NDJSON and case.meta and case.meta.generation.mode == GenerationMode.POSITIVE:
+        for problem in problems(response):
+            if problem["type"] == "/problems/invalid-request":
+                assert all(is_beyond_schemas(error) for error in problem["errors"])
+
+
+@schemathesis.check
+def wrong_shape_is_refused(
+    ctx: schemathesis.CheckContext, response: Response, case: schemathesis.Case[Any]
+) -> None:
+    """A round that the contract does not allow is refused in its place, or its batch as a whole."""
+    if response.status_code == 200 and case.path == "/v1/rounds/settle-batch" and case.media_type == JSON:
+        assert validator(component("BatchRequest")).is_valid(case.body) or problems(response)
+
+
+def problems(response: Response) -> list[Any]:
+    """The problems of an answer, those of a batch among them."""
+    is_json = response.headers.get("content-type") in ([JSON], ["application/problem+json"])
+    return list(refusals(response.status_code, response.json())) if is_json else []
+
+
+@schemathesis.serializer(NDJSON)
+def as_text(ctx: schemathesis.SerializationContext, value: Any) -> Any:
+    """A text of lines as it is, anything else as one line."""
+    return (value if isinstance(value, str) else json.dumps(value)).encode()

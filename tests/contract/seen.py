@@ -1,5 +1,6 @@
 """What answers really hold: objects, members, shapes and listed values, counted against the schemas."""
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from copy import deepcopy
@@ -14,7 +15,7 @@ from service.certificate.canonical import canonical_bytes
 from service.game.cards import CODES
 from service.integrity import MANIFEST, Integrity
 from service.keys import new_keys, read_keys, revoked_keys, rotated_keys
-from tests.contract.document import Schema, at, operation, resolve, validator
+from tests.contract.document import NDJSON, Schema, at, component, operation, resolve, validator
 from tests.contract.examples import (
     BEACON,
     CALLS,
@@ -30,12 +31,16 @@ from tests.support.vectors import load, settle_body
 
 _BODIES: Final = {
     "settleRound": "/v1/rounds/settle",
+    "settleBatch": "/v1/rounds/settle-batch",
     "stepRound": "/v1/rounds/step",
     "voidRound": "/v1/rounds/void",
     "verifyRound": "/v1/rounds/verify",
     "evaluateHand": "/v1/hands/evaluate",
     "shuffleDeck": "/v1/fairness/deck",
 }
+
+
+_LINE: Final = component("BatchResult")
 
 
 class Seen:
@@ -49,13 +54,14 @@ class Seen:
         self.answers: Counter[str] = Counter()
 
     def answer(self, id: str, status: str, document: Any) -> None:
-        """One JSON answer of an operation; it has to keep its schema."""
+        """One JSON answer of an operation, or the text of its lines; it has to keep its schema."""
         content = resolve(operation(id).value["responses"][status])["content"]
-        (media_type,) = content
-        schema = content[media_type]["schema"]
-        validator(schema).validate(document)
-        self.answers[id] += 1
-        self._walk(schema, f"#/paths/{id}/{status}", document)
+        lines = isinstance(document, str)
+        schema = _LINE if lines else next(content[one]["schema"] for one in content if one != NDJSON)
+        for one in map(json.loads, document.splitlines()) if lines else (document,):
+            validator(schema).validate(one)
+            self.answers[id] += 1
+            self._walk(schema, f"#/paths/{id}/{status}", one)
 
     def _walk(self, schema: Schema, place: str, value: Any) -> None:
         while "$ref" in schema:
@@ -157,6 +163,7 @@ def _observe_codes(post: Any) -> None:
     )
     for change in changes:
         post("settleRound", {**body, **change})
+    post("settleBatch", {"rounds": [{**body, **change} for change in changes]})
     outcome = post("settleRound", body)
     for name in outcome:
         post("verifyRound", {"request": body, "outcome": {**outcome, name: None, "more": 0}})

@@ -25,6 +25,7 @@ from tests.contract.document import (
     JSON_TYPES,
     OPERATIONS,
     Operation,
+    component,
     resolve,
     validator,
 )
@@ -181,6 +182,18 @@ def test_examples_keep_the_schema_they_stand_under(operation: Operation) -> None
                 schema.validate(value)
                 if media_type == "application/problem+json":
                     assert str(value["status"]) == status, (operation.id, name)
+
+
+def test_examples_of_lines_keep_the_schemas_that_are_told_of_them() -> None:
+    schemas = {"batch-lines": component("Round"), "batch-lines-answer": component("BatchResult")}
+    texts = {name: one["value"] for name, one in STORED.items() if isinstance(one["value"], str)}
+    assert set(texts) == set(schemas)
+    *rounds, _ = texts["batch-lines"].splitlines()
+    results = texts["batch-lines-answer"].splitlines()
+    assert len(results) == len(rounds) + 1, "the last line is cut short, and answered all the same"
+    for name, lines in (("batch-lines", rounds), ("batch-lines-answer", results)):
+        for line in lines:
+            validator(schemas[name]).validate(json.loads(line))
 
 
 def test_every_type_of_problem_has_an_example() -> None:
