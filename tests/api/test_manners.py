@@ -24,18 +24,32 @@ from tests.docs.guides import guide, table
 GET, POST = "GET, HEAD, OPTIONS", "OPTIONS, POST"
 METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "QUERY", "BREW")
 CACHE: Final = {
-    "/v1/rulesets/<id>": "public, max-age=86400, immutable",
+    **dict.fromkeys(
+        ["/v1/rulesets/<id>", *(f"/v1/conformance/<version>{part}" for part in ("", "/schema", "/readme"))],
+        "public, max-age=86400, immutable",
+    ),
     "/.well-known/jwks.json": "public, max-age=300",
     **dict.fromkeys(
-        ["/v1/rulesets", "/openapi.yaml", "/verify", "/problems", "/problems/<slug>"], "no-cache"
+        [
+            "/v1/rulesets",
+            "/v1/conformance",
+            "/openapi.yaml",
+            "/verify",
+            "/problems",
+            "/problems/<slug>",
+            "/docs",
+            "/docs/reference",
+            "/docs/guides/<guide>",
+            "/docs/<book>",
+            "/docs/rulesets/<id>",
+            "/docs/rulesets/<id>/<language>",
+        ],
+        "no-cache",
     ),
 }
 """What a cache may keep; all else is ``no-store``."""
 PLAYED: Final = (
-    "/v1/rounds/settle",
-    "/v1/rounds/settle-batch",
-    "/v1/rounds/step",
-    "/v1/rounds/void",
+    *(f"/v1/rounds/{verb}" for verb in ("settle", "settle-batch", "step", "void")),
     "/v1/fairness/seeds",
 )
 HTTP: Final = guide("http.md")
@@ -67,7 +81,7 @@ def resources(app: Flask) -> Iterator[Resource]:
     """Every route of the app but that of the pages' files, asked as the contract's examples do."""
     operations = {one.path: one for one in OPERATIONS}
     for rule in app.url_map.iter_rules():
-        if rule.endpoint in ("static", "options"):
+        if rule.endpoint in ("static", "pages.reference_file", "options"):
             continue
         operation = operations[re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)]
         shown = {
@@ -199,7 +213,7 @@ def test_a_tag_changes_with_what_it_stands_for(
         if one.rule in CACHE
     }
     changed = {rule for rule, (before, after) in tags.items() if before != after}
-    assert changed == {"/v1/rulesets", "/verify"}
+    assert changed == {"/v1/rulesets", "/verify", "/docs"}
 
 
 # Accept.
@@ -223,7 +237,7 @@ def test_a_tag_changes_with_what_it_stands_for(
         ("application/xml", False),
         ("text/*, image/png", False),
         ("*/*;q=0", False),
-        ("application/json;q=0, application/problem+json;q=0, */*", False),
+        ("application/json;q=0, application/x-ndjson;q=0, application/problem+json;q=0, */*", False),
         ("application/jsonp", False),
     ],
 )

@@ -11,6 +11,7 @@ from tests.contract.document import (
     CONTRACT,
     CONTRACT_DOCUMENT,
     JSON_TYPES,
+    NDJSON,
     OPERATIONS,
     Operation,
     Schema,
@@ -152,7 +153,7 @@ def test_bodies_have_names_for_generated_types(operation: Operation) -> None:
     bodies = [response.get("content", {}) for _, response in operation.responses()]
     bodies.append(operation.value.get("requestBody", {}).get("content", {}))
     for content in bodies:
-        for media_type in content.keys() & JSON_TYPES:
+        for media_type in content.keys() & set(JSON_TYPES) - {NDJSON}:  # of lines there is no type
             assert set(content[media_type]["schema"]) == {"$ref"}, (operation.id, media_type)
 
 
