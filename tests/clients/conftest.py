@@ -38,11 +38,17 @@ def blocks(heading: str) -> list[Example]:
     return examples(texts[heading] if heading else before)
 
 
+def need(*tools: str) -> None:
+    """Skip the test where a command or a file is missing."""
+    for tool in tools:
+        if shutil.which(tool) is None and not Path(tool).is_file():
+            pytest.skip(f"{tool} is not installed")
+
+
 @pytest.fixture(scope="session")
 def npm() -> Path:
     """The folder of what ``package.json`` names, as ``make test`` installs it."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        pytest.skip("node or npm is not installed")
+    need("node", "npm")
     version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
     if int(version.strip("v\n").partition(".")[0]) < 20:
         pytest.skip(f"the clients' tools need Node.js 20 or newer, this is {version.strip()}")
@@ -50,17 +56,6 @@ def npm() -> Path:
     if not installed.exists() or installed.stat().st_mtime < (HERE / "package-lock.json").stat().st_mtime:
         pytest.skip("the clients' tools are not installed: run make test")
     return _TOOLS
-
-
-@pytest.fixture(scope="session")
-def java() -> None:
-    """The tools of the generator, which is itself written in Java, and of its Java client."""
-    for tool in ("java", "javac"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not installed")
-    for jar in _JARS:
-        if not jar.exists():
-            pytest.skip(f"{jar.name} is not installed")
 
 
 @pytest.fixture(scope="session")
@@ -73,6 +68,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def bench(service: Server, tmp_path_factory: pytest.TempPathFactory) -> Workshop:
     """A folder with the sample programs, the contract and the guide's rounds."""
+    need("curl")
     folder, programs = tmp_path_factory.mktemp("clients"), tmp_path_factory.mktemp("programs")
     for name in _SOURCES:
         shutil.copy(HERE / name, folder)
@@ -123,7 +119,12 @@ def clients(request: pytest.FixtureRequest, bench: Workshop) -> Callable[[str], 
 
     @cache
     def make(language: str) -> Client:
-        request.getfixturevalue("npm" if language == "TypeScript" else "java")
+        if language == "TypeScript":
+            request.getfixturevalue("npm")
+        else:
+            need("java")  # the generator's own language
+        if language == "Java":
+            need("javac", *map(str, _JARS))
         return Client(language, bench)
 
     return make

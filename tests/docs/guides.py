@@ -126,7 +126,7 @@ class Workshop:
             env=self._environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         assert done.returncode == fails, done.stdout + done.stderr
