@@ -32,10 +32,12 @@ SETTINGS: Final[dict[str, Any]] = {
     },
     # Links hand on whole bodies; schemathesis would fill in wrong ones only to replace them.
     # A batch is answered with 200 though a round of it is refused; ``wrong_shape_is_refused`` looks into it.
+    # No link leads to one or from one, so chains would only have fewer steps for the others.
     "operations": [
         {
             "include-operation-id": "settleBatch",
             "checks": {"negative_data_rejection": {"expected-statuses": ["200", "400", "411", "415", "422"]}},
+            "phases": {"stateful": {"enabled": False}},
         }
     ],
     "phases": {"stateful": {"generation": {"mode": "positive", "max-examples": 60}}},
