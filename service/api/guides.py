@@ -34,6 +34,7 @@ BOOKS: Final = (
     "clients",
     "conformance",
     "audit",
+    "versioning",
     "http",
     "compliance",
     "design",

@@ -81,7 +81,7 @@ def _several(value: Iterable[Any], within: str) -> list[Schema]:
     return _unordered(stated(one, within) for one in value)
 
 
-_WORDS: Final = {"description", "default"}
+_WORDS: Final = {"description", "default", "x-open"}
 _STATED: Final[Mapping[str, Callable[[Any, str], Any]]] = {
     "required": _without_order,
     "type": _without_order,

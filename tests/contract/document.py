@@ -110,12 +110,17 @@ def _compiled(schema: Schema) -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(whole)
 
 
+def pointer_to(pointer: str, name: str) -> str:
+    """The JSON pointer of a part by the pointer of the whole."""
+    return f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
+
+
 def nodes(node: Any, pointer: str = "#") -> Iterator[tuple[str, Any]]:
     """Every object within a part of the contract, with its place."""
     if isinstance(node, dict):
         yield pointer, node
         for name, inner in node.items():
-            yield from nodes(inner, f"{pointer}/{str(name).replace('~', '~0').replace('/', '~1')}")
+            yield from nodes(inner, pointer_to(pointer, str(name)))
     elif isinstance(node, list):
         for index, inner in enumerate(node):
             yield from nodes(inner, f"{pointer}/{index}")

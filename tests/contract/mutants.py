@@ -1,10 +1,11 @@
 """Bodies that differ from a valid one in exactly one place."""
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any, Final, NamedTuple
 
 from service.game.cards import CODES
-from tests.contract.document import Schema, resolve, validator
+from tests.contract.document import Schema, pointer_to, resolve, validator
 
 Path = tuple[str | int, ...]
 Place = tuple[Path, Any, Schema, bool]
@@ -169,4 +170,4 @@ def _replaced(body: Any, path: Path, value: Any) -> Any:
 
 
 def _pointer(path: Path) -> str:
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path)
+    return reduce(pointer_to, map(str, path), "")

@@ -226,14 +226,13 @@ def test_a_first_decision_leads_to_a_settlement(client: FlaskClient) -> None:
     links = CONTRACT_DOCUMENT["paths"][STEP]["post"]["responses"]["200"]["links"]
     assert set(links) == {"settle", "settle-fold"}
     asked = STORED["step-may-insure"]["value"]
-    shown = STORED["step-may-insure-answer"]["value"]
-    (fold,) = links["settle-fold"]["requestBody"]["actions"]
     body = {name: asked[name] for name in ("ruleset", "deal", "boxes")}
     assert links["settle-fold"]["requestBody"] == {
         **{name: f"$request.body#/{name}" for name in body},
-        "actions": [{"box": "$response.body#/box", "action": "fold"}],
+        "actions": [{"box": "$request.body#/boxes/0/box", "action": "fold"}],
     }
-    outcome = client.post(SETTLE, json={**body, "actions": [{**fold, "box": shown["box"]}]}).get_json()
+    fold = {"box": asked["boxes"][0]["box"], "action": "fold"}
+    outcome = client.post(SETTLE, json={**body, "actions": [fold]}).get_json()
     assert outcome["boxes"][0]["result"] == "fold"
 
 
