@@ -7,7 +7,7 @@ different ones repeat them, of which the audit knows nothing.
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
@@ -16,7 +16,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from time import perf_counter
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from service.certificate.jws import certify, open_certificate
 from tests.api.servers import ROOT
@@ -37,6 +37,7 @@ from tests.benchmarks.specimens import KEYS, full_round, settled, write_records
 _COMMAND: Final = (sys.executable, "-m", "service.cli", "audit")
 _SAMPLES_EVERY: Final = 0.2  # seconds
 _CORES: Final = 2
+_FEW: Final = 100  # records that take no time beside the start of the program
 
 
 def missing() -> str | None:
@@ -51,11 +52,6 @@ class Audit(NamedTuple):
     rounds: int
     seconds: float
     peak: float
-
-    @property
-    def rate(self) -> float:
-        """Rounds a second."""
-        return self.rounds / self.seconds
 
 
 def audit(file: Path, rounds: int, workers: int) -> Audit:
@@ -92,50 +88,46 @@ def _watched(pid: int) -> Iterator[list[float]]:
         watcher.join()
 
 
-def rates(file: Path, effort: Effort, size: int, workers: int, turns: int, **records: Any) -> list[float]:
-    """Rounds a second, turn by turn: by what many records take longer than few, so without the start."""
-    sizes = {"few": size // 20, "many": size}
-    files = {
-        name: write_records(file.with_suffix(f".{name}"), count, effort.distinct, **records)
-        for name, count in sizes.items()
-    }
-    found = in_turns({name: partial(audit, files[name], sizes[name], workers) for name in sizes}, turns)
-    return [
-        (sizes["many"] - sizes["few"]) / (many.seconds - few.seconds)
-        for few, many in zip(found["few"], found["many"], strict=True)
-    ]
+def rate(run: Audit, start: Audit) -> float:
+    """Rounds a second without the start of the program; with it where the file is too small to tell."""
+    longer = run.seconds - start.seconds
+    return (run.rounds - start.rounds) / longer if longer > 0 else run.rounds / run.seconds
 
 
 def run(effort: Effort) -> Part:
     with TemporaryDirectory() as name:
-        file = Path(name) / "records.ndjson"
-        figures = [
-            _rate("plain records", file, effort, Goal("≥", 40_000)),
-            _rate("certified records", file, effort, certified=True),
-            _signatures(effort),
-        ]
-        growth = [
-            audit(write_records(file, rounds, effort.distinct), rounds, _CORES) for rounds in effort.growth
-        ]
+        folder = Path(name)
+        figures = [*_rates(folder, effort), _signatures(effort)]
+        growth = [_grown(folder, rounds, effort) for rounds in effort.growth]
         charts = [
-            _grown("time", "seconds", [(one.rounds, one.seconds) for one in growth]),
-            _grown("memory", "MB (Pss) of all processes", [(one.rounds, one.peak) for one in growth]),
-            _scaling(file, effort),
+            _curve("time", "seconds", [(one.rounds, one.seconds) for one in growth]),
+            _curve("memory", "MB (Pss) of all processes", [(one.rounds, one.peak) for one in growth]),
+            _scaling(folder, effort),
         ]
     return Part([*figures, *_growth(*growth[-2:])], charts)
 
 
-def _rate(
-    name: str, file: Path, effort: Effort, goal: Goal | None = None, *, certified: bool = False
-) -> Figure:
-    found = rates(file, effort, effort.records, _CORES, effort.audits, certified=certified)
-    return Figure(
-        f"audit of {name}, {_CORES} processes",
-        "rounds/s",
-        found,
-        goal,
-        f"{effort.records:,} records, the start left out",
+def _rates(folder: Path, effort: Effort) -> Iterable[Figure]:
+    size, distinct = effort.records, effort.distinct
+    few = write_records(folder / "few", _FEW, distinct)
+    plain = write_records(folder / "plain", size, distinct)
+    certified = write_records(folder / "certified", size, distinct, certified=True)
+    found = in_turns(
+        {
+            "few": partial(audit, few, _FEW, _CORES),
+            "plain": partial(audit, plain, size, _CORES),
+            "certified": partial(audit, certified, size, _CORES),
+        },
+        effort.audits,
     )
+    for name, goal in (("plain", Goal("≥", 40_000)), ("certified", None)):
+        yield Figure(
+            f"audit of {name} records, {_CORES} processes",
+            "rounds/s",
+            list(map(rate, found[name], found["few"])),
+            goal,
+            f"{size:,} records, the start left out",
+        )
 
 
 def _signatures(effort: Effort) -> Figure:
@@ -151,8 +143,12 @@ def _signatures(effort: Effort) -> Figure:
     )
 
 
+def _grown(folder: Path, rounds: int, effort: Effort) -> Audit:
+    return audit(write_records(folder / "growth", rounds, effort.distinct), rounds, _CORES)
+
+
 def _growth(less: Audit, most: Audit) -> list[Figure]:
-    """How an audit of ten times as many rounds compares."""
+    """How an audit of more rounds compares."""
     name = f"audit of {most.rounds:,} rounds against {less.rounds:,}"
     slope = (most.seconds / less.seconds) / (most.rounds / less.rounds)
     seconds = f"{number(most.seconds)} s against {number(less.seconds)} s"
@@ -163,18 +159,19 @@ def _growth(less: Audit, most: Audit) -> list[Figure]:
     ]
 
 
-def _grown(what: str, unit: str, points: list[tuple[float, float]]) -> Chart:
+def _curve(what: str, unit: str, points: list[tuple[float, float]]) -> Chart:
     return Chart(f"audit, {_CORES} processes: {what}", "rounds", unit, {what: points}, logarithmic=True)
 
 
-def _scaling(file: Path, effort: Effort) -> Chart:
+def _scaling(folder: Path, effort: Effort) -> Chart:
     """Rounds a second by processes, for each number of boxes."""
     size = effort.records // 3
-    lines = {
-        boxes_named(boxes): [
-            (float(workers), rates(file, effort, size, workers, 1, boxes=(boxes,))[0])
-            for workers in effort.workers
+    few = write_records(folder / "few", _FEW, effort.distinct)
+    starts = {workers: audit(few, _FEW, workers) for workers in effort.workers}
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for boxes in effort.boxes:
+        file = write_records(folder / "boxes", size, effort.distinct // 4, (boxes,))
+        lines[boxes_named(boxes)] = [
+            (workers, rate(audit(file, size, workers), starts[workers])) for workers in effort.workers
         ]
-        for boxes in effort.boxes
-    }
     return Chart("audit: rounds a second", "processes", "rounds/s", lines)

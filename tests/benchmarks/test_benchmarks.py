@@ -36,7 +36,7 @@ TINY = QUICK._replace(
     bursts=1,
     hands=80,
     distinct=40,
-    records=120,
+    records=400,
     growth=(40, 80),
     workers=(1,),
     boxes=(1,),
@@ -239,6 +239,12 @@ def test_an_audit_that_finds_a_difference_is_no_measurement(tmp_path: Path) -> N
     file.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
     with pytest.raises(AssertionError):
         audits.audit(file, 3, 1)
+
+
+def test_the_start_of_an_audit_is_left_out_where_it_can_be_told() -> None:
+    start = audits.Audit(100, 1.0, 50.0)
+    assert audits.rate(audits.Audit(1_100, 1.5, 50.0), start) == 2_000
+    assert audits.rate(audits.Audit(400, 0.8, 50.0), start) == 500
 
 
 def test_a_server_that_refuses_is_no_measurement(tmp_path: Path) -> None:
