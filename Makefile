@@ -13,7 +13,7 @@ PIP  := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CLIENTS := $(if $(shell command -v npm),tests/clients/node_modules/.package-lock.json)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint contract lock manifest clean
+.PHONY: help run test lint contract bench lock manifest clean
 
 help:  ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ lint: $(VENV)/.editable  ## style, types, import directions, Dockerfile
 contract: $(VENV)/.editable  ## try a running service with thousands of requests made up from the contract
 	$(BIN)/python -m tests.contract.live $(ARGS)
 
+bench: $(VENV)/.editable  ## measure speed and memory, in ten minutes (ARGS=--quick: in one)
+	$(BIN)/python -m tests.benchmarks $(ARGS)
+
 # The runtime is resolved first and holds the tools to its versions, so that tests see what production runs.
 UV_COMPILE = "$$tmp/bin/uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes \
              --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' $(ARGS) pyproject.toml
@@ -41,7 +44,7 @@ lock:  ## rewrite both lock files from pyproject.toml (make lock ARGS=--upgrade 
 	tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && \
 	$(PYTHON) -m venv "$$tmp" && "$$tmp/bin/python" -m pip --disable-pip-version-check --quiet install uv && \
 	$(UV_COMPILE) --output-file requirements.lock && \
-	$(UV_COMPILE) --no-annotate --extra audit --extra dask --group test --group lint --group clients --group build \
+	$(UV_COMPILE) --no-annotate --extra audit --extra dask --group test --group lint --group clients --group bench --group build \
 	  --constraint requirements.lock --output-file requirements-dev.lock
 
 manifest: $(VENV)/.runtime  ## state the digests of the files that decide outcomes, after a change to them

@@ -35,6 +35,7 @@ BOOKS: Final = (
     "conformance",
     "audit",
     "versioning",
+    "performance",
     "http",
     "compliance",
     "design",

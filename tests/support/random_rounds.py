@@ -38,14 +38,15 @@ def random_round(ruleset: Ruleset, random: Random) -> Played:
     stakes = _stakes(ruleset, table, random)
     deck = _deck(len(stakes) + 1, ruleset.deal_order, random)
     states, actions = [start(ruleset, stakes, deck, table)], list[Action]()
-    while offers := states[-1].legal_actions():
-        actions.append(random_action(states[-1], random.choice(_weighted(offers)), random))
+    while states[-1].phase != "settled":
+        actions.append(random_action(states[-1], random))
         states.append(apply(states[-1], actions[-1], len(actions) - 1))
     return Played(ruleset, stakes, deck, table, tuple(actions), tuple(states))
 
 
-def random_action(state: Round, offer: LegalAction, random: Random) -> Action:
-    """One of the actions that an offer allows."""
+def random_action(state: Round, random: Random) -> Action:
+    """One of the actions that are legal now."""
+    offer = random.choice(_weighted(state.legal_actions()))
     box = state.boxes[state.turn]
     discard: tuple[int, ...] = ()
     amount = 0

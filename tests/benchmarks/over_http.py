@@ -1,0 +1,92 @@
+"""Requests over HTTP, two workers, connections kept alive: CPU time of the server for each, and batches."""
+
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import orjson
+
+from service.certificate.jws import certify
+from tests.api.calls import SETTLE
+from tests.benchmarks.baseline import ANSWER
+from tests.benchmarks.measuring import Effort, Figure, Goal, Part, boxes_named, in_turns, ratios
+from tests.benchmarks.servers import GUNICORN, UVICORN, Burst, Server, burst, missing, server
+from tests.benchmarks.specimens import KEYS, full_round, settled
+
+__all__ = ["missing", "run"]
+
+_BATCH: Final = "/v1/rounds/settle-batch"
+_ROUNDS: Final = 100
+_BATCH_CONNECTIONS: Final = 4  # keep two workers busy and leave little under way at the end
+VARIANTS: Final = {
+    "ours": GUNICORN,
+    "baseline": (*GUNICORN, "tests.benchmarks.baseline:served()"),
+    "nested marshmallow": (*GUNICORN, "tests.benchmarks.nested_app:create_nested()"),
+    "FastAPI, pydantic, uvicorn": (*UVICORN, "tests.benchmarks.fastapi_app:app"),
+}
+
+
+def run(effort: Effort) -> Part:
+    with TemporaryDirectory() as folder:
+        return Part([*_requests(Path(folder), effort), *_batches(Path(folder), effort)])
+
+
+def _requests(folder: Path, effort: Effort) -> list[Figure]:
+    body, answer = folder / "round.ndjson", folder / "answer.json"
+    body.write_bytes(orjson.dumps(full_round()))
+    answer.write_bytes(orjson.dumps(certify(settled(full_round()), KEYS.signer)))
+    with ExitStack() as stack:
+        servers = {
+            name: stack.enter_context(server(command, 2, {ANSWER: str(answer)}))
+            for name, command in VARIANTS.items()
+        }
+        found = in_turns(
+            {name: partial(burst, one, SETTLE, body, effort.seconds) for name, one in servers.items()},
+            effort.bursts,
+        )
+    costs = {name: [one.cost for one in bursts] for name, bursts in found.items()}
+    return [
+        Figure(
+            f"`settle` over HTTP{'' if name == 'ours' else f' by {name}'}",
+            "× baseline’s CPU",
+            ratios(costs[name], costs["baseline"]),
+            Goal("≤", 1.5) if name == "ours" else None,
+            f"{1e6 * median(costs[name]):.0f} µs against {1e6 * median(costs['baseline']):.0f} µs",
+        )
+        for name in found
+        if name != "baseline"
+    ]
+
+
+def _batches(folder: Path, effort: Effort) -> list[Figure]:
+    with server(GUNICORN) as ours:
+        return [_batch(ours, boxes, folder, effort) for boxes in effort.boxes if boxes in (1, 4)]
+
+
+def _batch(ours: Server, boxes: int, folder: Path, effort: Effort) -> Figure:
+    body = full_round(boxes)
+    single, many = folder / f"{boxes}.ndjson", folder / f"{boxes}-batch.ndjson"
+    single.write_bytes(orjson.dumps(body))
+    many.write_bytes(orjson.dumps({"rounds": [body] * _ROUNDS}))
+    found = in_turns(
+        {
+            "single": lambda: burst(ours, SETTLE, single, effort.seconds, _BATCH_CONNECTIONS),
+            "batch": lambda: burst(ours, _BATCH, many, effort.seconds, _BATCH_CONNECTIONS),
+        },
+        effort.bursts,
+    )
+    rates = {"single": _rates(found["single"], 1), "batch": _rates(found["batch"], _ROUNDS)}
+    return Figure(
+        f"`settle-batch` of {_ROUNDS} rounds, {boxes_named(boxes)}",
+        "× rounds/s of single calls",
+        ratios(rates["batch"], rates["single"]),
+        Goal("≥", 8),
+        f"{median(rates['batch']):,.0f} against {median(rates['single']):,.0f} rounds/s",
+    )
+
+
+def _rates(bursts: list[Burst], rounds: int) -> list[float]:
+    return [rounds * one.rate for one in bursts]
