@@ -164,7 +164,8 @@ def breaking(contract: Contract) -> Iterator[Plant]:
     for name in contract["components"]["parameters"]:
         here = f"#/components/parameters/{name}"
         required, elsewhere = with_members(required=True), with_members(**{"in": "query"})
-        yield Plant("parameter required", here, required, "parameter-required", "#/paths")
+        if not contract["components"]["parameters"][name].get("required"):
+            yield Plant("parameter required", here, required, "parameter-required", "#/paths")
         yield Plant("parameter elsewhere", here, elsewhere, "parameter", "#/paths")
     for pointer, schema in schemas_of_requests(contract).items():
         for kind in (_lists_cut, _members_cut, _members_demanded, _defaults_changed, _bounds_narrowed):

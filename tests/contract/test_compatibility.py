@@ -98,10 +98,10 @@ PLANTED: dict[str, tuple[str, Change, str, str]] = {
         f"{SCHEMAS}/Totals",
     ),
     "an action less": (
-        f"{SCHEMAS}/PlainAction/properties/action/enum",
+        f"{SCHEMAS}/PlainActionName/enum",
         lambda actions: actions[1:],
         "value-removed",
-        f"{SCHEMAS}/PlainAction/properties/action",
+        f"{SCHEMAS}/PlainActionName",
     ),
     "a problem type less": (
         f"{SCHEMAS}/Problem/properties/type/enum",
@@ -121,11 +121,11 @@ PLANTED: dict[str, tuple[str, Change, str, str]] = {
         "shape-removed",
         f"{SCHEMAS}/Deal/oneOf/2",
     ),
-    "a dealer more": (
-        f"{SCHEMAS}/DealerView/oneOf",
+    "a result more": (
+        f"{SCHEMAS}/BatchResult/oneOf",
         lambda shapes: [*shapes, NEW],
         "shape-added",
-        f"{SCHEMAS}/DealerView",
+        f"{SCHEMAS}/BatchResult",
     ),
     "a smaller ante": (
         f"{SCHEMAS}/BoxStake/properties/ante/maximum",
