@@ -161,18 +161,21 @@ def breaking(contract: Contract) -> Iterator[Plant]:
             yield Plant(
                 "header may be missing", f"#/components/headers/{name}", without("required"), "header"
             )
-    for name in contract["components"]["parameters"]:
-        here = f"#/components/parameters/{name}"
-        required, elsewhere = with_members(required=True), with_members(**{"in": "query"})
-        if not contract["components"]["parameters"][name].get("required"):
-            yield Plant("parameter required", here, required, "parameter-required", "#/paths")
-        yield Plant("parameter elsewhere", here, elsewhere, "parameter", "#/paths")
+    for name, parameter in contract["components"]["parameters"].items():
+        yield from _broken_parameter(f"#/components/parameters/{name}", parameter)
     for pointer, schema in schemas_of_requests(contract).items():
         for kind in (_lists_cut, _members_cut, _members_demanded, _defaults_changed, _bounds_narrowed):
             yield from (Plant(what, pointer, change, rule) for what, change, rule in kind(schema))
     for pointer, schema in schemas_of_answers(contract).items():
         for kind in (_lists_cut, _members_cut, _members_doubtful, _lists_grown, _bounds_widened):
             yield from (Plant(what, pointer, change, rule) for what, change, rule in kind(schema))
+
+
+def _broken_parameter(here: str, parameter: Contract) -> Iterator[Plant]:
+    elsewhere = with_members(**{"in": "query"})
+    yield Plant("parameter elsewhere", here, elsewhere, "parameter", "#/paths")
+    if not parameter.get("required"):
+        yield Plant("parameter required", here, with_members(required=True), "parameter-required", "#/paths")
 
 
 def _broken_operation(pointer: str, operation: Any) -> Iterator[Plant]:

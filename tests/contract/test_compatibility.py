@@ -121,12 +121,6 @@ PLANTED: dict[str, tuple[str, Change, str, str]] = {
         "shape-removed",
         f"{SCHEMAS}/Deal/oneOf/2",
     ),
-    "a result more": (
-        f"{SCHEMAS}/BatchResult/oneOf",
-        lambda shapes: [*shapes, NEW],
-        "shape-added",
-        f"{SCHEMAS}/BatchResult",
-    ),
     "a smaller ante": (
         f"{SCHEMAS}/BoxStake/properties/ante/maximum",
         lambda bound: bound - 1,
