@@ -8,7 +8,6 @@ from tests.conftest import Tally
 from tests.contract.compatibility import RULES, breaches
 from tests.contract.document import CONTRACT, CONTRACT_DOCUMENT, nodes
 from tests.contract.planted import (
-    NEW,
     Change,
     breaking,
     changed,
