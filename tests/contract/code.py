@@ -36,9 +36,9 @@ CONTEXT_VALUE: Final[Schema] = {
     "multipleOf": 1,
     "minimum": -MAX_INTEGER,
     "maximum": MAX_INTEGER,
-    "if": {"type": "object"},
-    "then": {"additionalProperties": "itself"},
-    "else": {"items": "itself"},
+    "if": {"type": "array", "items": {}},
+    "then": {"items": "itself"},
+    "else": {"additionalProperties": "itself"},
 }
 CONTEXT: Final[Schema] = {"type": "object", "additionalProperties": CONTEXT_VALUE}
 
