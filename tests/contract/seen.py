@@ -129,6 +129,7 @@ def _observe_examples(seen: Seen, client: FlaskClient) -> None:
         "/livez": "getLiveness",
         "/readyz": "getReadiness",
     }
+    seen.answer("getKit", "200", client.get("/v1/conformance/1").get_json())
     examples = current_examples(client)
     for call in CALLS:
         seen.answer(ids[call.path], "200", examples[f"{call.name}-answer"]["value"])
