@@ -54,7 +54,7 @@ def _requests(folder: Path, effort: Effort) -> list[Figure]:
             "× baseline’s CPU",
             ratios(costs[name], costs["baseline"]),
             Goal("≤", 1.5) if name == "ours" else None,
-            f"{1e6 * median(costs[name]):.0f} µs against {1e6 * median(costs['baseline']):.0f} µs",
+            f"{1e6 * median(costs[name]):,.0f} µs against {1e6 * median(costs['baseline']):,.0f} µs",
         )
         for name in found
         if name != "baseline"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from math import ceil, floor, log10
+from math import ceil, floor, log2, log10
 from typing import Final
 
 from tests.benchmarks.measuring import Chart, Figure, number
@@ -12,7 +12,7 @@ _PANEL: Final = (_WIDTH // 2, 280)
 _MARGINS: Final = (70, 40, 20, 50)
 """Left, above, right, below."""
 _ROW: Final = 24
-_LABELS: Final = 380
+_LABELS: Final = 470
 _COLOURS: Final = ("#1f5fa8", "#c2571a", "#2e7d4f", "#8a3b8f")
 _STYLE: Final = (
     "text{font:12px sans-serif;fill:#222}.title{font-weight:bold}.axis{stroke:#999}.grid{stroke:#ddd}"
@@ -39,25 +39,32 @@ def svg(figures: Sequence[Figure], charts: Sequence[Chart]) -> str:
 
 
 def _goals(figures: Sequence[Figure]) -> Iterable[str]:
-    """A line for each figure: median and middle half as shares of the goal, met where left of 1."""
-    yield _text(10, 20, "share of the goal used; met left of the line", "title")
+    """A line for each figure: median and middle half as multiples of the goal, which is met left of 1."""
+    yield _text(10, 20, "measured by goal: met left of the line, each step a factor of two", "title")
     shares = [[_share(figure, value) for value in (figure.median, *figure.quartiles)] for figure in figures]
-    most = max([1.5, *(max(row) for row in shares)])
-    scale = _linear(0, most, _LABELS, _WIDTH - 30)
+    powers = [-1, 0, *(log2(share) for row in shares for share in row)]
+    steps = range(floor(min(powers)), ceil(max(powers)) + 2)
     bottom = 40 + _ROW * len(figures)
-    yield _line(scale(1), 30, scale(1), bottom, "axis")
-    yield _text(scale(1), bottom + 14, "1", "middle")
+
+    def scale(share: float) -> float:
+        return _linear(steps[0], steps[-1], _LABELS, _WIDTH - 40)(log2(share))
+
+    for step in steps:
+        yield _line(scale(2**step), 30, scale(2**step), bottom, "axis" if step == 0 else "grid")
+    yield _text(scale(1), bottom + 14, "goal", "middle")
     for place, (figure, (median, *quartiles)) in enumerate(zip(figures, shares, strict=True)):
         y = 44 + _ROW * place
         colour = _COLOURS[2] if median <= 1 else _COLOURS[1]
         low, high = sorted(map(scale, quartiles))
-        yield _text(_LABELS - 10, y + 4, f"{figure.name} ({figure.goal} {figure.unit})", "end")
+        label = f"{figure.name} ({figure.goal} {figure.unit})".replace("`", "")
+        yield _text(_LABELS - 10, y + 4, label, "end")
         yield f'<path d="M{low:.1f} {y}H{high:.1f}" stroke="{colour}" stroke-width="6" stroke-opacity=".35"/>'
         yield f'<circle cx="{scale(median):.1f}" cy="{y}" r="4" fill="{colour}"/>'
         yield _text(max(high, scale(median)) + 8, y + 4, number(figure.median))
 
 
 def _share(figure: Figure, value: float) -> float:
+    """The value as a multiple of the goal's bound, or the bound as one of the value: 1 at most where met."""
     assert figure.goal
     return value / figure.goal.bound if figure.goal.sign == "≤" else figure.goal.bound / value
 
@@ -71,7 +78,7 @@ def _panel(chart: Chart) -> Iterable[str]:
     for tick in y_ticks:
         yield _line(left, y(tick), right, y(tick), "grid")
         yield _text(left - 6, y(tick) + 4, number(tick), "end")
-    for tick in x_ticks:
+    for tick in x_ticks if chart.logarithmic else sorted({point[0] for point in points}):
         yield _text(x(tick), bottom + 16, number(tick), "middle")
     yield _line(left, bottom, right, bottom, "axis")
     yield _text(right, bottom + 34, f"{chart.x}; upwards: {chart.y}", "end")

@@ -96,17 +96,19 @@ class Report:
         )
 
     def publish(self) -> None:
-        """Put the tables into README.md and docs/performance.md, and the plot beside the latter."""
-        for file, text in ((README, self.table()), (GUIDE, self.scaling())):
+        """Put table and plot into README.md, the tables of growth into docs/performance.md."""
+        plot = f"![The goals and what was measured, and how it grows]({PLOT.relative_to(README.parent)})"
+        for file, text in ((README, f"{self.table()}\n\n{plot}"), (GUIDE, self.scaling())):
             file.write_text(filled(file.read_text(encoding="utf-8"), text), encoding="utf-8")
         PLOT.write_text(self.svg(), encoding="utf-8")
 
 
 def filled(document: str, text: str) -> str:
-    """A document with this text between its two marks."""
+    """A document with this text between its two marks, links of Markdown that are never shown."""
+    first, last = '[measured]: # "from here"\n', '[/measured]: # "to here"\n'
     found, count = re.subn(
-        r"(<!-- measured -->\n).*?(<!-- /measured -->)",
-        lambda marks: f"{marks[1]}\n{text}\n\n{marks[2]}",
+        f"{re.escape(first)}.*?{re.escape(last)}",
+        lambda _: f"{first}\n{text}\n\n{last}",
         document,
         flags=re.DOTALL,
     )

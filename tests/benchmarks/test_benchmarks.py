@@ -12,7 +12,8 @@ import orjson
 import pytest
 
 from tests.api.calls import SETTLE
-from tests.benchmarks import audits, evaluator, servers
+from tests.api.servers import ROOT
+from tests.benchmarks import audits, evaluator, report, servers
 from tests.benchmarks.__main__ import PARTS, main, measured
 from tests.benchmarks.evaluator import check_agreement, evaluators
 from tests.benchmarks.in_process import rows
@@ -27,7 +28,7 @@ from tests.benchmarks.measuring import (
     number,
     ratios,
 )
-from tests.benchmarks.report import GUIDE, README, Machine, Report, filled
+from tests.benchmarks.report import Machine, Report, filled
 from tests.benchmarks.specimens import full_round, settled, write_records
 
 TINY = QUICK._replace(
@@ -71,20 +72,20 @@ def needs(name: str) -> None:
 @pytest.mark.parametrize("name", PARTS)
 def test_every_part_finds_numbers(name: str) -> None:
     needs(name)
-    report = measured([name], TINY)
-    assert not report.left_out
-    values = [value for figure in report.figures for value in figure.values]
-    values += [value for chart in report.charts for line in chart.lines.values() for _, value in line]
+    found = measured([name], TINY)
+    assert not found.left_out
+    values = [value for figure in found.figures for value in figure.values]
+    values += [value for chart in found.charts for line in chart.lines.values() for _, value in line]
     assert values
     assert all(map(isfinite, values))
-    ElementTree.fromstring(report.svg())
-    assert json.loads(report.json())["date"]
+    ElementTree.fromstring(found.svg())
+    assert json.loads(found.json())["date"]
 
 
 def test_what_cannot_run_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PARTS, "http", SimpleNamespace(missing=lambda: "needs wrk", run=None))
-    report = measured(["http"], TINY)
-    assert (report.parts, report.left_out) == ({}, {"http": "needs wrk"})
+    found = measured(["http"], TINY)
+    assert (found.parts, found.left_out) == ({}, {"http": "needs wrk"})
 
 
 def test_without_wrk_no_server_is_put_under_load(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,16 +195,25 @@ def test_the_files(tmp_path: Path) -> None:
 
 
 def test_documents_are_filled_between_their_marks() -> None:
-    marked = "before\n<!-- measured -->\n{}<!-- /measured -->\nafter\n"
+    marked = 'before\n\n[measured]: # "from here"\n{}[/measured]: # "to here"\nafter\n'
     for old in ("", "old\n"):
         assert filled(marked.format(old), "\\1 new") == marked.format("\n\\1 new\n\n")
     with pytest.raises(AssertionError):
         filled("no marks", "new")
 
 
-@pytest.mark.parametrize("file", [README, GUIDE])
-def test_documents_have_marks(file: Path) -> None:
-    assert "new text" in filled(file.read_text(encoding="utf-8"), "new text")
+def test_a_run_is_published_in_the_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("README", "GUIDE", "PLOT"):
+        copy = tmp_path / getattr(report, name).relative_to(ROOT)
+        copy.parent.mkdir(exist_ok=True)
+        if name != "PLOT":
+            copy.write_bytes(getattr(report, name).read_bytes())
+        monkeypatch.setattr(report, name, copy)
+    REPORT.publish()
+    assert REPORT.table() in report.README.read_text(encoding="utf-8")
+    assert "](docs/performance.svg)" in report.README.read_text(encoding="utf-8")
+    assert REPORT.scaling() in report.GUIDE.read_text(encoding="utf-8")
+    ElementTree.fromstring(report.PLOT.read_text(encoding="utf-8"))
 
 
 def test_the_full_round_is_full() -> None:
