@@ -1,13 +1,21 @@
 """The newest kit, and what an app in this process answers to it."""
 
+from contextlib import closing
+
 import pytest
 
 from service.api import create_app
-from service.conformance.client import Sent
+from service.conformance.client import Deployment, Sent
 from service.conformance.comparison import Answer
-from service.conformance.kits import Kit, newest_kit
+from service.conformance.kits import Document, Kit, newest_kit
 from service.conformance.runner import run_kit
 from tests.conformance.kit import in_process
+
+
+def run(kit: Kit, address: str, patience: float = 60) -> Document:
+    """The report on the deployment at an address."""
+    with closing(Deployment(address, patience)) as deployment:
+        return run_kit(kit, deployment, address)
 
 
 @pytest.fixture(scope="session")

@@ -246,7 +246,7 @@ def changes(old: Document, new: Document) -> Iterator[Difference]:
     after = {case["id"]: case for case in new["cases"]}
     if [*before] != [*after]:
         yield Difference("/cases", [*before], [*after])
-    for id in before.keys() & after.keys():
+    for id in (id for id in before if id in after):
         free = [one["at"] for one in KINDS[after[id]["kind"]].get("free", ())]
         free += [one["at"] for name in ("free", "put") for one in after[id]["answer"].get(name, ())]
         places = [matcher(f"/answer/body{at}") for at in free]
