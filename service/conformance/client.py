@@ -66,7 +66,7 @@ class Deployment:
 
     def _ask(self, sent: Sent) -> Answer:
         until = time.monotonic() + self._patience
-        headers = {"Accept": "*/*", "User-Agent": "russian-poker-conformance", **sent.headers}
+        headers = {"User-Agent": "russian-poker-conformance", **sent.headers}
         self._connection.request(sent.method, self._prefix + sent.path, sent.body, headers)
         body = b""
         with self._connection.getresponse() as response:

@@ -53,6 +53,7 @@ class Call(NamedTuple):
     base64: str | None = None
     repeat: int = 1
     content_type: str = "application/json"
+    accept: str = "*/*"
     put: Sequence[Document] = ()
 
 

@@ -105,8 +105,8 @@ def sent(call: Call) -> Sent:
     elif call.body is not ABSENT:
         body = orjson.dumps(call.body)
     else:
-        return Sent(call.method, call.path)
-    return Sent(call.method, call.path, body, {"Content-Type": call.content_type})
+        return Sent(call.method, call.path, None, {"Accept": call.accept})
+    return Sent(call.method, call.path, body, {"Accept": call.accept, "Content-Type": call.content_type})
 
 
 def _unanswered(case: Case, why: str) -> Difference:

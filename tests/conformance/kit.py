@@ -39,9 +39,10 @@ VERSION: Final = 1
 FOLDER: Final = Path(kits.__file__).parent / "kits"
 FILE: Final = FOLDER / str(VERSION) / "kit.json"
 
+_NEVER_KEPT: Final = {"X-Request-Id": [], "Cache-Control": ["no-store"]}
 JSON: Final[Document] = {
     "media_type": "application/json",
-    "headers": {"X-Request-Id": []},
+    "headers": _NEVER_KEPT,
     "content_digest": True,
 }
 
@@ -89,7 +90,6 @@ KINDS: Final[dict[str, Document]] = {
     "seed": {
         "about": "a new seed, different every time",
         **JSON,
-        "headers": {"X-Request-Id": [], "Cache-Control": ["no-store"]},
         "free": [
             _free("/server_seed", "it is random", "[0-9a-f]{64}"),
             _free("/sealed_seed", "it is random, and how it is sealed is the deployment's own affair"),
@@ -111,7 +111,7 @@ KINDS: Final[dict[str, Document]] = {
     "refusal": {
         "about": "a request that has to be refused",
         "media_type": PROBLEM_JSON,
-        "headers": {"X-Request-Id": []},
+        "headers": _NEVER_KEPT,
         "free": [_free(at, _PROSE) for at in ("/title", "/detail", "/errors/*/detail")],
     },
 }

@@ -136,6 +136,19 @@ def _http() -> Iterator[Draft]:
         request = {"text": TEXT, "content_type": content_type}
         slug = "unsupported-media-type"
         yield Draft(f"refusal/http/{name}", "refusal", SETTLE, request=request, slug=slug)
+    for name, accept in (
+        ("a-page", "text/html"),
+        ("anything-but-json", "application/json;q=0, application/*;q=0"),
+    ):
+        request = {"accept": accept}
+        yield Draft(
+            f"refusal/http/wanted-{name}",
+            "refusal",
+            SETTLE,
+            round_body(),
+            request=request,
+            slug="not-acceptable",
+        )
 
 
 # Bodies of another shape.

@@ -24,8 +24,8 @@ from tests.support.vectors import load, observed
 Document = dict[str, Any]
 DIGESTS = {
     "1": {
-        "kit": "sha256:8390606b8e56a63154aa2f87827e7ee4134bbbbbb6f51ccd78253dff47eadbfd",
-        "schema": "sha256:408a50009084ae651ec007f946f9d321520347d55348a570ae02f433b392f94e",
+        "kit": "sha256:04f12c9a55f06a8e92aa845df806444dcb9ab942d3734bcbab09d29a737dd4f9",
+        "schema": "sha256:53fc2bbc6519ee67ff8ed29ddc7964e2fbc5e26cb76cc145683fb9576cb4f870",
         "readme": "sha256:e73a0c91ad502a53af216d48745bae11c97a2035068de69307fa367374ac1a8d",
     },
 }

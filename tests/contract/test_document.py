@@ -26,6 +26,7 @@ COMPONENTS = CONTRACT_DOCUMENT["components"]
 SCHEMAS: dict[str, Schema] = COMPONENTS["schemas"]
 OPEN = {
     "#/Context": "the caller's own object",
+    "#/ConformanceKit": "it has a schema of its own",
     "#/OutcomeClaim/properties/outcome": "what somebody claims may be anything",
 }
 PLACES = re.compile(r"#/\w+(/(properties|patternProperties|oneOf)/[^/]+|/(items|additionalProperties))*")

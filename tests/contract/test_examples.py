@@ -227,7 +227,7 @@ def test_a_first_decision_leads_to_a_settlement(client: FlaskClient) -> None:
     assert set(links) == {"settle", "settle-fold"}
     asked = STORED["step-may-insure"]["value"]
     body = {name: asked[name] for name in ("ruleset", "deal", "boxes")}
-    assert links["settle-fold"]["requestBody"] == {
+    assert links["settle-fold"]["x-request-body"] == {
         **{name: f"$request.body#/{name}" for name in body},
         "actions": [{"box": "$request.body#/boxes/0/box", "action": "fold"}],
     }
