@@ -8,10 +8,12 @@ from flask import Flask, Response, g, request
 
 from service import __version__
 from service.api import conformance, fairness, hands, operations, pages, problems, rounds, rulesets
-from service.api.answers import deploy
+from service.api.deployment import deploy
+from service.api.direct import answer_directly
 from service.api.manners import register_manners
 from service.fairness import SHUFFLE
 from service.observability import logs, metrics
+from service.observability.requests import record
 
 
 class _App(Flask):
@@ -34,6 +36,7 @@ def create_app() -> Flask:
     deploy(app)
     for resource in (rounds, hands, fairness, rulesets, conformance, operations, pages):
         app.register_blueprint(resource.blueprint)
+    answer_directly(app, rounds.PLAYING)
     problems.register_problems(app)
     register_manners(app)
     app.before_request(_begin)
@@ -48,24 +51,15 @@ def _begin() -> None:
 
 
 def _finish(answer: Response) -> Response:
-    """Name the request in its answer, count it and log it: by operation, never by path or body."""
+    """Name the request in its answer and record it."""
     known = vars(g._get_current_object())
-    seconds = perf_counter() - known["began"]
-    (ruleset, status), problem = known.get("answered_round", (None, None)), known.get("problem")
     answer.headers["X-Request-Id"] = known["request_id"]
-    operation = request.endpoint
-    metrics.count_request(operation, answer.status_code, seconds)
-    if ruleset:
-        metrics.count_round(ruleset, status)
-    if problem:
-        metrics.count_problem(problem)
-    logs.log_request(
-        operation=operation,
-        method=request.method,
-        status=answer.status_code,
-        milliseconds=1000 * seconds,
-        request_id=known["request_id"],
-        ruleset=ruleset,
-        problem=problem,
+    record(
+        request.endpoint,
+        request.method,
+        answer.status_code,
+        known["began"],
+        known["request_id"],
+        problem=known.get("problem"),
     )
     return answer

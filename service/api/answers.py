@@ -1,83 +1,68 @@
-"""Answers in JSON, and what the views of an app share."""
+"""Answers: documents as bytes with their digest, and what caches may keep."""
 
 import json
-import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 import orjson
-from flask import Flask, Response, current_app, request
+from flask import Response, request
 
-from service import __version__
-from service.api import verify
-from service.api.problems import Problem
-from service.api.strict_json import JSON, NDJSON
 from service.certificate.canonical import content_digest
-from service.integrity import FileCheck, Integrity
-from service.keys import Keys, configured_keys
-from service.observability import metrics
-from service.registry import Registry, configured_rulesets
 
-
-class Deployment(NamedTuple):
-    """What one deployment has: its rulesets, its keys, the state of its files and the page made of them.
-
-    ``verifier`` is the player's page with the policy that it is served with.
-    """
-
-    rulesets: Registry
-    keys: Keys
-    integrity: Integrity
-    verifier: tuple[bytes, str]
-
-
+JSON: Final = "application/json"
+NDJSON: Final = "application/x-ndjson"
+PROBLEM_JSON: Final = "application/problem+json"
 NO_STORE: Final = "no-store"
 
 
-def deploy(app: Flask) -> None:
-    """Give an app what its environment configures. Raises ``MalformedRuleset`` and ``MalformedKeys``."""
-    rulesets, keys = configured_rulesets(), configured_keys()
-    documents = {id: published.document for id, published in rulesets.items()}
-    app.extensions["deployment"] = Deployment(
-        rulesets, keys, Integrity(_report), verify.page(documents, keys.jwks())
-    )
+class Answer(NamedTuple):
+    """What is sent: a body, its headers and the status.
+
+    ``ruleset`` is the id of that under which a round was played, ``problem`` the short name of a refusal.
+    """
+
+    body: bytes
+    headers: list[tuple[str, str]]
+    status: int = 200
+    ruleset: str | None = None
+    problem: str | None = None
+
+    def response(self) -> Response:
+        """The answer as Flask sends it."""
+        return Response(self.body, self.status, self.headers)
 
 
-def _report(altered: Sequence[FileCheck]) -> None:
-    metrics.publish_altered_files(__version__, len(altered))
-    for check in altered:
-        _LOG.error("integrity lost: %s is not that of the release", check.file)
-
-
-_LOG: Final = logging.getLogger("service.integrity")
-
-
-def json_answer(document: Any) -> Response:
+def json_answer(document: Any, ruleset: str | None = None) -> Answer:
     """A document as the body of a 200 answer with its digest (RFC 9530); equal documents give equal bytes.
 
-    No cache may keep it, unless ``with_etag`` says otherwise.
+    No cache may keep it.
     """
     try:
         body = orjson.dumps(document)
     except TypeError:  # orjson knows 64 bits, and a claimed outcome that is quoted may hold longer numbers
         body = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-    return _computed(body, JSON)
+    return _computed(body, JSON, ruleset)
 
 
-def lines_answer(documents: Iterable[Any]) -> Response:
+def lines_answer(documents: Iterable[Any]) -> Answer:
     """Documents as the lines of a 200 answer with its digest; orjson has to know all their numbers."""
     lines = [orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE) for document in documents]
     return _computed(b"".join(lines), NDJSON)
 
 
-def _computed(body: bytes, content_type: str) -> Response:
-    headers = {
-        "Content-Type": content_type,
-        "Content-Digest": content_digest(body),
-        "Cache-Control": NO_STORE,
-    }
-    return Response(body, headers=headers)
+def _computed(body: bytes, content_type: str, ruleset: str | None = None) -> Answer:
+    headers = [
+        ("Content-Type", content_type),
+        ("Content-Digest", content_digest(body)),
+        ("Cache-Control", NO_STORE),
+    ]
+    return Answer(body, headers, ruleset=ruleset)
+
+
+def json_response(document: Any) -> Response:
+    """A document as Flask sends it; a cache may keep it only where ``with_etag`` says so."""
+    return json_answer(document).response()
 
 
 def digested(answer: Response) -> Response:
@@ -105,15 +90,3 @@ def with_etag(answer: Response, cache_control: str = "no-cache", etag: str | Non
         answer.set_data(b"")
         answer.headers.pop("Content-Digest", None)
     return answer
-
-
-def require_integrity() -> None:
-    """Raise ``Problem`` (503) where a file that decides outcomes is not that of the release."""
-    if not deployment().integrity.intact:
-        detail = "files that decide outcomes are not those of the release: see /v1/integrity"
-        raise Problem("integrity-lost", detail)
-
-
-def deployment() -> Deployment:
-    """What the app that serves this request has."""
-    return cast(Deployment, current_app.extensions["deployment"])

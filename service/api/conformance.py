@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from flask import Blueprint, Response
 
-from service.api.answers import digested, immutable, json_answer, with_etag
+from service.api.answers import digested, immutable, json_response, with_etag
 from service.api.problems import Problem
 from service.conformance.kits import listing, published
 
@@ -14,7 +14,7 @@ blueprint = Blueprint("conformance", __name__, url_prefix="/v1/conformance")
 @blueprint.get("")
 def index() -> Response:
     """All kits with size and digest of their files."""
-    return with_etag(json_answer(listing()))
+    return with_etag(json_response(listing()))
 
 
 @blueprint.get("/<version>")

@@ -8,16 +8,17 @@ import os
 import re
 from functools import lru_cache
 from typing import Final, cast
+from wsgiref.types import WSGIEnvironment
 
-from flask import Flask, Response, request
+from flask import Blueprint, Flask, Response, request
 from flask.globals import request_ctx
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.exceptions import MethodNotAllowed
 from werkzeug.http import parse_accept_header
 from werkzeug.routing import MapAdapter, Rule
 
+from service.api.answers import JSON, NDJSON, PROBLEM_JSON
 from service.api.problems import Problem
-from service.api.strict_json import JSON, NDJSON
 
 SHARED: Final = frozenset(
     {
@@ -122,14 +123,19 @@ def _adapter() -> MapAdapter:
     return cast(MapAdapter, request_ctx.url_adapter)  # None outside of requests only
 
 
-def require_json_reader() -> None:
+def json_readers_only(blueprint: Blueprint) -> None:
+    """Refuse whoever can read no JSON at all resources of a blueprint."""
+    blueprint.before_request(lambda: require_json_reader(request.environ))
+
+
+def require_json_reader(environ: WSGIEnvironment) -> None:
     """Raise ``Problem`` (406) where the caller's ``Accept`` leaves no room for JSON."""
-    accept = request.environ.get("HTTP_ACCEPT", "")
+    accept = environ.get("HTTP_ACCEPT", "")
     if not _reads_json(accept):
         raise Problem("not-acceptable", f"this resource answers in JSON; got Accept: {accept[:100]}")
 
 
-_FORMS: Final = (JSON, NDJSON, "application/problem+json")
+_FORMS: Final = (JSON, NDJSON, PROBLEM_JSON)
 
 
 @lru_cache(maxsize=64)  # clients send few different ones, and parsing costs as much as a hand

@@ -5,7 +5,8 @@ from typing import Final
 from flask import Blueprint, Response
 
 import service
-from service.api.answers import NO_STORE, deployment, json_answer, require_integrity, with_etag
+from service.api.answers import NO_STORE, json_response, with_etag
+from service.api.deployment import deployment
 from service.files import shipped
 from service.observability import metrics
 from service.rounds import ENGINE
@@ -21,21 +22,21 @@ NOTICE: Final = (
 @blueprint.get("/livez")
 def livez() -> Response:
     """The process answers."""
-    return json_answer({"status": "live"})
+    return json_response({"status": "live"})
 
 
 @blueprint.get("/readyz")
 def readyz() -> Response:
     """The process can settle: rulesets, keys and tables are loaded, and no file was altered."""
-    require_integrity()
-    return json_answer({"status": "ready"})
+    deployment().require_integrity()
+    return json_response({"status": "ready"})
 
 
 @blueprint.get("/v1/integrity")
 def check_integrity() -> Response:
     """Check the files that decide outcomes now, and say of each whether it is that of the release."""
     checks = deployment().integrity.check()
-    return json_answer(
+    return json_response(
         {
             "intact": deployment().integrity.intact,
             "engine": ENGINE,
@@ -47,7 +48,7 @@ def check_integrity() -> Response:
 @blueprint.get("/.well-known/jwks.json")
 def jwks() -> Response:
     """The public keys with which certificates are checked."""
-    return with_etag(json_answer(deployment().keys.jwks()), "public, max-age=300")
+    return with_etag(json_response(deployment().keys.jwks()), "public, max-age=300")
 
 
 @blueprint.get("/metrics")
@@ -60,7 +61,7 @@ def show_metrics() -> Response:
 @blueprint.get("/v1/version")
 def version() -> Response:
     """Which software this is, and what it does not claim."""
-    return json_answer(
+    return json_response(
         {
             "service": "russian-poker",
             "version": service.__version__,

@@ -6,7 +6,8 @@ from typing import Final
 
 from flask import Blueprint, Response, make_response, render_template
 
-from service.api.answers import deployment, with_etag
+from service.api.answers import with_etag
+from service.api.deployment import deployment
 from service.api.guides import BOOKS, GUIDES, read_text
 from service.api.problems import PROBLEM_TYPES, Problem
 from service.api.rules_in_words import WORDS, rules_in_words

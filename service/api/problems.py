@@ -10,6 +10,7 @@ import orjson
 from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
+from service.api.answers import NO_STORE, PROBLEM_JSON, Answer
 from service.fairness.deal import CommitmentMismatch
 from service.fairness.sealing import RefusedSeal
 from service.fields import error_at, summary
@@ -70,14 +71,12 @@ class Problem(Exception):
             **self.members,
         }
 
-    def response(self) -> Response:
-        """The problem as an HTTP response."""
-        body = orjson.dumps(self.document())
-        answer = Response(body, status=self.type.status, mimetype="application/problem+json")
-        answer.headers["Cache-Control"] = "no-store"
+    def answer(self) -> Answer:
+        """The problem as it is sent."""
+        headers = [("Content-Type", PROBLEM_JSON), ("Cache-Control", NO_STORE)]
         if self.type.retry_after is not None:
-            answer.headers["Retry-After"] = str(self.type.retry_after)
-        return answer
+            headers.append(("Retry-After", str(self.type.retry_after)))
+        return Answer(orjson.dumps(self.document()), headers, self.type.status, problem=self.slug)
 
 
 def as_problem(error: Exception) -> Problem:
@@ -135,7 +134,7 @@ def register_problems(app: Flask) -> None:
     for domain_error in REFUSALS:
         app.register_error_handler(domain_error, lambda error: _answer(as_problem(error)))
     app.register_error_handler(HTTPException, _http_error)
-    app.register_error_handler(Exception, _unexpected)
+    app.register_error_handler(Exception, lambda error: _answer(unexpected(error, g.request_id)))
 
 
 REFUSALS: Final = (
@@ -155,7 +154,7 @@ _HTTP_SLUGS: Final = {404: "not-found", 405: "method-not-allowed", 413: "body-to
 
 def _answer(problem: Problem) -> Response:
     g.problem = problem.slug
-    return problem.response()
+    return problem.answer().response()
 
 
 def _http_error(error: HTTPException) -> Response:
@@ -172,11 +171,13 @@ def _http_error(error: HTTPException) -> Response:
     return response
 
 
-def _unexpected(error: Exception) -> Response:
-    logging.getLogger("service.api").error(
-        "unexpected error", exc_info=error, extra={"request_id": g.request_id}
-    )
-    return _answer(Problem("internal-error", "the service failed; report the X-Request-Id of this answer"))
+def unexpected(error: Exception, request_id: str) -> Problem:
+    """The problem that a caller is told of when the service fails; what failed is logged."""
+    _LOG.error("unexpected error", exc_info=error, extra={"request_id": request_id})
+    return Problem("internal-error", "the service failed; report the X-Request-Id of this answer")
+
+
+_LOG: Final = logging.getLogger("service.api")
 
 
 def _next_decision(box: int | None, legal: Sequence[LegalAction]) -> dict[str, Any]:

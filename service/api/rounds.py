@@ -1,13 +1,18 @@
 """``/v1/rounds``: settle a round, take it one step further, break it off, verify what somebody claims."""
 
+from collections.abc import Mapping
 from typing import Any, Final
+from wsgiref.types import WSGIEnvironment
 
-from flask import Blueprint, Response, g, request
+from flask import Blueprint, Response, request
+from werkzeug import Request
 
-from service.api.answers import Deployment, deployment, json_answer, lines_answer, require_integrity
-from service.api.manners import require_json_reader
+from service.api.answers import JSON, NDJSON, Answer, json_answer, json_response, lines_answer
+from service.api.bodies import MAX_BATCH_BODY, MAX_BODY, read_body, read_json
+from service.api.deployment import Deployment, deployment
+from service.api.direct import Operation
+from service.api.manners import json_readers_only
 from service.api.problems import REFUSALS, as_problem
-from service.api.strict_json import JSON, MAX_BATCH_BODY, MAX_BODY, NDJSON, read_body, read_json
 from service.api.verification import verify_shown
 from service.certificate.jws import certify
 from service.observability import metrics
@@ -16,57 +21,59 @@ from service.schemas import BATCH, ROUND, VOID, Batch, load
 from service.strict_json import parse_json
 
 blueprint = Blueprint("rounds", __name__, url_prefix="/v1/rounds")
-blueprint.before_request(require_integrity)
-blueprint.before_request(require_json_reader)
-
-
-@blueprint.post("/settle")
-def settle() -> Response:
-    """Replay a complete round and answer its outcome, certified."""
-    here = deployment()
-    return _certified(settle_request(_round_request(here), here.rulesets), here)
-
-
-@blueprint.post("/settle-batch")
-def settle_batch() -> Response:
-    """Settle many rounds, each answered with its outcome or its problem in its place."""
-    here = deployment()
-    body = read_body(request, MAX_BATCH_BODY, JSON, NDJSON)
-    if request.mimetype == NDJSON:
-        return lines_answer(_results(load(BATCH, _batch_of_lines(body)), here))
-    return json_answer({"results": _results(load(BATCH, parse_json(body)), here)})
-
-
-@blueprint.post("/void")
-def void() -> Response:
-    """Break a round off where it stands: every stake returns, certified."""
-    here = deployment()
-    round_request, reason = load(VOID, read_json(request))
-    return _certified(void_request(unsealed(round_request, here.keys.sealer), reason, here.rulesets), here)
-
-
-@blueprint.post("/step")
-def step() -> Response:
-    """Replay the actions so far and answer what may be seen and done next."""
-    here = deployment()
-    return json_answer(view_request(_round_request(here), here.rulesets))
+json_readers_only(blueprint)
 
 
 @blueprint.post("/verify")
 def verify() -> Response:
     """The verdict on a certificate, or on an outcome that somebody claims."""
     here = deployment()
-    return json_answer(verify_shown(read_json(request, 4 * MAX_BODY), here.rulesets, here.keys))
+    here.require_integrity()
+    return json_response(verify_shown(read_json(request.environ, 4 * MAX_BODY), here.rulesets, here.keys))
 
 
-def _round_request(here: Deployment) -> RoundRequest:
-    return unsealed(load(ROUND, read_json(request)), here.keys.sealer)
+def settle(environ: WSGIEnvironment, here: Deployment) -> Answer:
+    """Replay a complete round and answer its outcome, certified."""
+    return _certified(settle_request(_round_request(environ, here), here.rulesets), here)
 
 
-def _batch_of_lines(body: bytes) -> dict[str, Any]:
+def settle_batch(environ: WSGIEnvironment, here: Deployment) -> Answer:
+    """Settle many rounds, each answered with its outcome or its problem in its place."""
+    body = read_body(environ, MAX_BATCH_BODY, JSON, NDJSON)
+    asked = Request(environ)
+    if asked.mimetype == NDJSON:
+        return lines_answer(_results(load(BATCH, _batch_of_lines(body, asked.args)), here))
+    return json_answer({"results": _results(load(BATCH, parse_json(body)), here)})
+
+
+def void(environ: WSGIEnvironment, here: Deployment) -> Answer:
+    """Break a round off where it stands: every stake returns, certified."""
+    round_request, reason = load(VOID, read_json(environ))
+    return _certified(void_request(unsealed(round_request, here.keys.sealer), reason, here.rulesets), here)
+
+
+def step(environ: WSGIEnvironment, here: Deployment) -> Answer:
+    """Replay the actions so far and answer what may be seen and done next."""
+    return json_answer(view_request(_round_request(environ, here), here.rulesets))
+
+
+PLAYING: Final[Mapping[str, Operation]] = {
+    "/v1/rounds/settle": settle,
+    "/v1/rounds/settle-batch": settle_batch,
+    "/v1/rounds/void": void,
+    "/v1/rounds/step": step,
+}
+"""What plays rounds, by path."""
+
+
+def _round_request(environ: WSGIEnvironment, here: Deployment) -> RoundRequest:
+    return unsealed(load(ROUND, read_json(environ)), here.keys.sealer)
+
+
+def _batch_of_lines(body: bytes, query: Mapping[str, str]) -> dict[str, Any]:
     """A batch whose rounds stand on lines; its other member comes in the query."""
     lines = [line for line in body.split(b"\n") if line.strip(b" \t\r")]
-    certificates = request.args.get("certificates", "false")
+    certificates = query.get("certificates", "false")
     return {"rounds": lines, "certificates": _FLAGS.get(certificates, certificates)}
 
 
@@ -90,6 +97,7 @@ def _result(one: Any, certified: bool, here: Deployment) -> dict[str, Any]:
     return {"outcome": certify(outcome, here.keys.signer) if certified else outcome}
 
 
-def _certified(outcome: dict[str, Any], here: Deployment) -> Response:
-    g.answered_round = outcome["ruleset"]["id"], outcome["status"]
-    return json_answer(certify(outcome, here.keys.signer))
+def _certified(outcome: dict[str, Any], here: Deployment) -> Answer:
+    ruleset = outcome["ruleset"]["id"]
+    metrics.count_round(ruleset, outcome["status"])
+    return json_answer(certify(outcome, here.keys.signer), ruleset)

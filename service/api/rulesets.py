@@ -2,12 +2,13 @@
 
 from flask import Blueprint, Response
 
-from service.api.answers import deployment, immutable, json_answer, with_etag
-from service.api.manners import require_json_reader
+from service.api.answers import immutable, json_response, with_etag
+from service.api.deployment import deployment
+from service.api.manners import json_readers_only
 from service.api.problems import Problem
 
 blueprint = Blueprint("rulesets", __name__, url_prefix="/v1/rulesets")
-blueprint.before_request(require_json_reader)
+json_readers_only(blueprint)
 
 
 @blueprint.get("")
@@ -15,7 +16,7 @@ def index() -> Response:
     """All rulesets by id, with title and digest."""
     members = ("id", "version", "title", "digest")
     listed = [{name: one.document[name] for name in members} for one in deployment().rulesets.values()]
-    return with_etag(json_answer({"rulesets": listed}))
+    return with_etag(json_response({"rulesets": listed}))
 
 
 @blueprint.get("/<id>")
@@ -26,4 +27,4 @@ def show(id: str) -> Response:
         raise Problem(
             "not-found", f"there is no ruleset {id[:100]!r}; known are {', '.join(deployment().rulesets)}"
         )
-    return immutable(json_answer(published.document), published.ruleset.digest)
+    return immutable(json_response(published.document), published.ruleset.digest)

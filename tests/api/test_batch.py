@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from service.api.strict_json import MAX_BATCH_BODY, MAX_BODY
+from service.api.bodies import MAX_BATCH_BODY, MAX_BODY
 from service.schemas import ACTION, MAX_ACTIONS, MAX_BATCH, MAX_ERRORS
 from tests.api.calls import (
     BATCH,

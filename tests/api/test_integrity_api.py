@@ -17,7 +17,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from service import __version__, integrity
-from service.api import answers, create_app
+from service.api import create_app, deployment
 from service.integrity import ENGINE_DIGEST, MANIFEST, ROOT, Integrity
 from service.observability import metrics
 
@@ -80,7 +80,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
         monkeypatch.delenv(name, raising=False)
     root = tmp_path / "service"
     shutil.copytree(ROOT, root, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(answers, "Integrity", partial(Integrity, root=root))
+    monkeypatch.setattr(deployment, "Integrity", partial(Integrity, root=root))
     return House(root, create_app().test_client())
 
 

@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from service.api.strict_json import MAX_BODY
+from service.api.bodies import MAX_BODY
 from service.schemas import MAX_CONTEXT_DEPTH
 from service.strict_json import MAX_DEPTH
 from tests.api.calls import (

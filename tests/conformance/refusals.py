@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from service.api.strict_json import MAX_BODY
+from service.api.bodies import MAX_BODY
 from service.game.cards import CODES
 from tests.api.calls import (
     DECK,

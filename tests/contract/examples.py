@@ -28,7 +28,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from service.api import create_app
-from service.api.strict_json import MAX_BODY
+from service.api.bodies import MAX_BODY
 from service.certificate.jws import RefusedCertificate, open_certificate
 from service.game.cards import card_codes
 from service.integrity import Integrity

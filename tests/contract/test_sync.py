@@ -21,10 +21,10 @@ from werkzeug.test import TestResponse
 import service
 from service import schemas
 from service.api import create_app
+from service.api.bodies import MAX_BATCH_BODY, MAX_BODY
 from service.api.guides import BOOKS, GUIDES
 from service.api.problems import PROBLEM_TYPES
 from service.api.rules_in_words import WORDS
-from service.api.strict_json import MAX_BATCH_BODY, MAX_BODY
 from service.api.verification import MAX_DIFFERENCES
 from service.certificate import jws
 from service.fairness import SHUFFLE
