@@ -208,8 +208,12 @@ def _serve(options: argparse.Namespace) -> None:
     # What is wrong is better told here than in the log of a worker.
     configured_rulesets(), configured_keys(), configured_origins()
     os.environ["HOST"], os.environ["PORT"] = options.host, str(options.port)
-    configuration = str(shipped("deploy/gunicorn.conf.py"))
-    os.execv(sys.executable, [sys.executable, "-m", "gunicorn", "--config", configuration])  # noqa: S606  # fixed words only
+
+    from gunicorn.app import wsgiapp  # no other command needs it
+
+    # In this process, which has its tables already. On SIGUSR2 gunicorn runs this command line in a new one.
+    sys.argv = [wsgiapp.__file__, "--config", str(shipped("deploy/gunicorn.conf.py"))]
+    wsgiapp.run(prog="gunicorn")
 
 
 def _settle(options: argparse.Namespace) -> Any:

@@ -5,9 +5,9 @@ rule itself, core by core; the second combinations in the tables come from it.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, combinations_with_replacement, product
-from typing import Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 from service.game.cards import ACE, FRESH_DECK, KING, rank, suit
 
@@ -24,6 +24,7 @@ Kind: TypeAlias = Literal[
     "straight_flush",
     "royal_flush",
 ]
+T = TypeVar("T")
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 """Kinds of combination, weakest first (C2)."""
 
@@ -50,7 +51,8 @@ class Combination(NamedTuple):
 
 def evaluate(cards: Sequence[int]) -> Evaluation:
     """Evaluate five or six distinct cards, given in any order (C2 to C5)."""
-    return _EVALUATIONS.get(_table_key(cards)) or _evaluate_by_rule(cards)
+    whole = sum(map(_KEY_OF, cards))  # what follows is _place, without the call
+    return _found((whole & _RANK_MASK) + _mark(whole >> _RANK_BITS, 0)) or _evaluate_by_rule(cards)
 
 
 def combinations_held(cards: Sequence[int]) -> Iterator[Combination]:
@@ -58,33 +60,55 @@ def combinations_held(cards: Sequence[int]) -> Iterator[Combination]:
 
     Five cards are named under their highest kind only: a lower one would share or lie within that core.
     """
+    return _held(cards, _fives(cards))
+
+
+def _held(cards: Sequence[int], fives: list[tuple[int, tuple[int, ...]]]) -> Iterator[Combination]:
     by_rank: dict[int, list[int]] = {}
     for card in sorted(cards, reverse=True):
         by_rank.setdefault(card >> 2, []).append(card)
-    same_rank = [same for same in by_rank.values() if len(same) > 1]
-    smaller: dict[Kind, Iterable[tuple[int, ...]]] = {
-        "four_of_a_kind": (core for same in same_rank for core in combinations(same, 4)),
-        "three_of_a_kind": (core for same in same_rank for core in combinations(same, 3)),
-        "two_pair": (
-            pair + other
-            for high, low in combinations(same_rank, 2)
-            for pair, other in product(combinations(high, 2), combinations(low, 2))
-        ),
-        "pair": (core for same in same_rank for core in combinations(same, 2)),
-        "ace_king": product(by_rank.get(ACE, ()), by_rank.get(KING, ())),
-        "none": (),
-    }
     of_five: dict[Kind, list[tuple[int, ...]]] = {}
-    for strength, five in sorted(_fives(cards), reverse=True):
+    for strength, five in fives:
         of_five.setdefault(_KIND_OF[strength], []).append(five)
     for kind in reversed(KINDS):
-        for core in smaller[kind] if kind in smaller else of_five.get(kind, ()):
+        for core in _SMALLER[kind](by_rank) if kind in _SMALLER else of_five.get(kind, ()):
             yield Combination(kind, core)
+
+
+_Ranks: TypeAlias = dict[int, list[int]]
+"""The cards of a hand by their rank, the highest first."""
+
+
+def _of_a_kind(ranks: _Ranks, count: int) -> Iterable[tuple[int, ...]]:
+    return [core for same in ranks.values() if len(same) >= count for core in combinations(same, count)]
+
+
+def _two_pairs(ranks: _Ranks) -> Iterable[tuple[int, ...]]:
+    return [
+        pair + other
+        for high, low in combinations([same for same in ranks.values() if len(same) > 1], 2)
+        for pair, other in product(combinations(high, 2), combinations(low, 2))
+    ]
+
+
+_SMALLER: Final[dict[Kind, Callable[[_Ranks], Iterable[tuple[int, ...]]]]] = {
+    "four_of_a_kind": lambda ranks: _of_a_kind(ranks, 4),
+    "three_of_a_kind": lambda ranks: _of_a_kind(ranks, 3),
+    "two_pair": _two_pairs,
+    "pair": lambda ranks: _of_a_kind(ranks, 2),
+    "ace_king": lambda ranks: product(ranks.get(ACE, ()), ranks.get(KING, ())),
+    "none": lambda ranks: (),
+}
+"""Cores of less than five cards, by kind (rule book, section 1)."""
 
 
 def main_and_second(cards: Sequence[int]) -> tuple[Combination | None, Combination | None]:
     """The one or two combinations that may be paid (C5); (None, None) for a hand without any."""
-    held = combinations_held(cards)
+    return _apart(combinations_held(cards))
+
+
+def _apart(held: Iterator[Combination]) -> tuple[Combination | None, Combination | None]:
+    """The strongest combination, and the strongest after it whose core neither shares nor contains it."""
     main = next(held, None)
     if main is None:
         return None, None
@@ -100,16 +124,18 @@ def kickers(cards: Sequence[int], main: Combination | None) -> tuple[int, ...]:
     return tuple(others[: 5 - len(core)])
 
 
-# A card's key counts its rank in one of 13 base-5 digits and, above them, its suit in an octal digit:
-# the sum over a hand tells how often each rank and each suit occurs.
+# A card's key counts its rank in one of 13 base-5 digits and, above them, its suit in an octal digit: the sum
+# over a hand tells how often each rank and each suit occurs. A hand's place in the tables is the sum of the
+# ranks, with a mark where the suits make a flush. Six cards with a flush have none: which five it is matters.
 _RANK_BITS: Final = 31
 _RANK_MASK: Final = (1 << _RANK_BITS) - 1
-_KEY_OF: Final = tuple(
-    5 ** rank(card) + (1 << _RANK_BITS + 3 * suit(card)) for card in FRESH_DECK
-).__getitem__
-_FLUSH_SUITS: Final = {
-    (5 << 3 * flush) + (others << 3 * other) for flush in range(4) for other in range(4) for others in (0, 1)
-}
+_FLUSH: Final = 1 << _RANK_BITS
+_NOWHERE: Final = 2 << _RANK_BITS
+_KEY_OF: Final = [5 ** rank(card) + (1 << _RANK_BITS + 3 * suit(card)) for card in FRESH_DECK].__getitem__
+_mark: Final = {
+    (5 << 3 * flush) + (more << 3 * other): _NOWHERE if more else _FLUSH
+    for flush, other, more in product(range(4), range(4), (1, 0))
+}.get
 _SHAPES: Final[dict[tuple[int, ...], Kind]] = {
     (4, 1): "four_of_a_kind",
     (3, 2): "full_house",
@@ -120,15 +146,22 @@ _SHAPES: Final[dict[tuple[int, ...], Kind]] = {
 _WHEEL: Final = (ACE, 3, 2, 1, 0)
 
 
-def _table_key(cards: Sequence[int]) -> int:
-    """Sum of the cards' keys; without the suits where they make no flush."""
-    key: int = sum(map(_KEY_OF, cards))
-    return key if key >> _RANK_BITS in _FLUSH_SUITS else key & _RANK_MASK
+def _place(whole: int) -> int:
+    """Where the tables have a hand whose keys have this sum."""
+    return (whole & _RANK_MASK) + _mark(whole >> _RANK_BITS, 0)
 
 
 def _fives(cards: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
-    """Each five of the cards, behind its strength."""
-    return [(_STRENGTHS[_table_key(five)], five) for five in combinations(cards, 5)]
+    """Each five of the cards behind its strength, the strongest first."""
+    whole = sum(map(_KEY_OF, cards))
+    left_out = map(_KEY_OF, reversed(cards)) if len(cards) > 5 else (0,)  # in the order of combinations
+    return sorted(
+        [
+            (_STRENGTHS[_place(whole - key)], five)
+            for key, five in zip(left_out, combinations(cards, 5), strict=True)
+        ],
+        reverse=True,
+    )
 
 
 def _rank_five(cards: Sequence[int]) -> tuple[int, tuple[int, ...]]:
@@ -151,8 +184,9 @@ def _rank_five(cards: Sequence[int]) -> tuple[int, tuple[int, ...]]:
 
 def _evaluate_by_rule(cards: Sequence[int]) -> Evaluation:
     """Evaluate without the table: what fills it, and what the rare six cards with a flush need."""
-    strength, _ = max(_fives(cards))
-    _, second = main_and_second(cards)
+    fives = _fives(cards)
+    strength, _ = fives[0]
+    _, second = _apart(_held(cards, fives))
     return Evaluation(strength, _KIND_OF[strength], second.kind if second else None)
 
 
@@ -163,11 +197,13 @@ def _hands_by_ranks(size: int) -> Iterator[tuple[int, ...]]:
             yield tuple(4 * rank + place % 4 for place, rank in enumerate(ranks))
 
 
-_ALL_FIVES: Final = (
-    *_hands_by_ranks(5),
-    *(five for s in range(4) for five in combinations(FRESH_DECK[s::4], 5)),
-)
-_PLACES: Final = {_table_key(five): _rank_five(five) for five in _ALL_FIVES}
+def _table(hands: Iterable[tuple[int, ...]], value: Callable[[Sequence[int]], T]) -> dict[int, T]:
+    return {_place(sum(map(_KEY_OF, hand))): value(hand) for hand in hands}
+
+
+_FIVES: Final = (*_hands_by_ranks(5), *combinations(FRESH_DECK[::4], 5))
+"""One hand of five for each class: without a flush, and the flushes in clubs."""
+_PLACES: Final = _table(_FIVES, _rank_five)
 _ORDER: Final = {place: strength for strength, place in enumerate(sorted(set(_PLACES.values())))}
 _STRENGTHS: Final = {key: _ORDER[place] for key, place in _PLACES.items()}
 _KIND_OF: Final = tuple(KINDS[kind] for kind, _ in _ORDER)
@@ -175,6 +211,4 @@ STRENGTH_FLOORS: Final = {kind: _KIND_OF.index(kind) for kind in KINDS}
 """Strength of the weakest hand of each kind."""
 GAME_FLOOR: Final = STRENGTH_FLOORS["ace_king"]
 """Strength from which the dealer has game (rule book, section 1)."""
-_EVALUATIONS: Final = {
-    _table_key(hand): _evaluate_by_rule(hand) for hand in (*_ALL_FIVES, *_hands_by_ranks(6))
-}
+_found: Final = _table((*_FIVES, *_hands_by_ranks(6)), _evaluate_by_rule).get

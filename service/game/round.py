@@ -106,8 +106,8 @@ class Round:
         if self.turn < 0:
             return ()
         box = self.boxes[self.turn]
-        offers = (_OFFERS[name](self, box) for name in _PHASE_ACTIONS[self.phase])
-        return tuple(offer for offer in offers if offer)
+        offers = ((name, offer(self, box)) for name, offer in _OFFERS[self.phase].items())
+        return tuple(LegalAction(name, *terms) for name, terms in offers if terms)
 
     def seen_hand(self, box: Box) -> tuple[int, ...]:
         """A box's cards without a blind sixth card, which stays unseen until the dealer shows (A6)."""
@@ -200,20 +200,23 @@ def _take(state: Round, action: Action, index: int) -> None:
 
 # What a box is offered: one function an action, None where the action is not legal.
 
+_Terms: TypeAlias = tuple[int | None, tuple[int, int] | None, tuple[int, int] | None]
+"""The members of a ``LegalAction`` but its name."""
 
-def _offer_exchange(state: Round, box: Box) -> LegalAction | None:
+
+def _offer_exchange(state: Round, box: Box) -> _Terms | None:
     if box.purchase or box.insurance or box.bonus_won or not state.ruleset.exchange:
         return None
-    return LegalAction("exchange", box.stake.ante, cards=state.ruleset.exchange)
+    return box.stake.ante, state.ruleset.exchange, None
 
 
-def _offer_sixth(state: Round, box: Box) -> LegalAction | None:
+def _offer_sixth(state: Round, box: Box) -> _Terms | None:
     if box.purchase or box.insurance or not state.ruleset.sixth_card:
         return None
-    return LegalAction("buy_sixth", box.stake.ante)
+    return box.stake.ante, None, None
 
 
-def _offer_insurance(state: Round, box: Box) -> LegalAction | None:
+def _offer_insurance(state: Round, box: Box) -> _Terms | None:
     terms = state.ruleset.insurance
     if box.insurance or terms is None:
         return None
@@ -224,37 +227,34 @@ def _offer_insurance(state: Round, box: Box) -> LegalAction | None:
     win = (2 if terms.maximum == "win" else 1) * ante * hand.odds
     least = state.limits.min_stake if terms.minimum == "min_stake" else ante
     most = min(win, MAX_AMOUNT, state.limits.max_payout or MAX_AMOUNT)
-    return LegalAction("insure", None, amounts=(least, most)) if least <= most else None
+    return (None, None, (least, most)) if least <= most else None
 
 
-def _offer_bet(state: Round, box: Box) -> LegalAction:
-    return LegalAction("bet", 2 * box.stake.ante)
+def _offer_bet(state: Round, box: Box) -> _Terms:
+    return 2 * box.stake.ante, None, None
 
 
-def _offer_fold(state: Round, box: Box) -> LegalAction | None:
-    return None if box.insurance else LegalAction("fold", 0)
+def _offer_fold(state: Round, box: Box) -> _Terms | None:
+    return None if box.insurance else (0, None, None)
 
 
-def _offer_ante(state: Round, box: Box) -> LegalAction:
-    return LegalAction("take_ante", 0)
+def _offer_ante(state: Round, box: Box) -> _Terms:
+    return 0, None, None
 
 
-def _offer_game(state: Round, box: Box) -> LegalAction:
-    return LegalAction("buy_game", state.ruleset.game_price(box.stake.ante))
+def _offer_game(state: Round, box: Box) -> _Terms:
+    return state.ruleset.game_price(box.stake.ante), None, None
 
 
-_OFFERS: Final[dict[ActionName, Callable[[Round, Box], LegalAction | None]]] = {
-    "exchange": _offer_exchange,
-    "buy_sixth": _offer_sixth,
-    "insure": _offer_insurance,
-    "bet": _offer_bet,
-    "fold": _offer_fold,
-    "take_ante": _offer_ante,
-    "buy_game": _offer_game,
-}
-_PHASE_ACTIONS: Final[dict[Phase, tuple[ActionName, ...]]] = {
-    "decisions": ("exchange", "buy_sixth", "insure", "bet", "fold"),
-    "dealer_game": ("take_ante", "buy_game"),
+_OFFERS: Final[dict[Phase, dict[ActionName, Callable[[Round, Box], _Terms | None]]]] = {
+    "decisions": {
+        "exchange": _offer_exchange,
+        "buy_sixth": _offer_sixth,
+        "insure": _offer_insurance,
+        "bet": _offer_bet,
+        "fold": _offer_fold,
+    },
+    "dealer_game": {"take_ante": _offer_ante, "buy_game": _offer_game},
 }
 
 
@@ -351,13 +351,15 @@ def _fault(state: Round, action: Action) -> str | None:
     box = state.boxes[state.turn]
     if action.box != box.stake.number:
         return _wrong_box(state, action.box)
-    offer = _OFFERS[action.name](state, box) if action.name in _PHASE_ACTIONS[state.phase] else None
-    if offer is None:
+    offer = _OFFERS[state.phase].get(action.name)
+    terms = offer(state, box) if offer else None
+    if terms is None:
         return f"box {action.box} may not {action.name} here: {_why_not_offered(state, box, action.name)}"
-    if offer.cards:
-        return _exchange_fault(box, action.discard, *offer.cards)
-    if offer.amounts and not offer.amounts[0] <= action.amount <= offer.amounts[1]:
-        least, most = offer.amounts
+    _, cards, amounts = terms
+    if cards:
+        return _exchange_fault(box, action.discard, *cards)
+    if amounts and not amounts[0] <= action.amount <= amounts[1]:
+        least, most = amounts
         return f"box {action.box} may insure for {least} to {most} minor units; got {action.amount} (A3)"
     return None
 
@@ -386,7 +388,7 @@ def _wrong_box(state: Round, number: int) -> str:
 
 
 def _why_not_offered(state: Round, box: Box, name: ActionName) -> str:
-    if name not in _PHASE_ACTIONS[state.phase]:
+    if name not in _OFFERS[state.phase]:
         if state.phase == "decisions":
             return "the dealer has not shown his cards yet (A4)"
         return "the dealer has shown; the box takes its ante or buys the dealer's game (A4)"

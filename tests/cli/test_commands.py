@@ -253,10 +253,10 @@ def test_serve_gives_up_for_an_origin_that_is_none(run: Command, monkeypatch: py
 def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A command that reads the rulesets; serve must give up before it becomes gunicorn."""
 
-    def execv(*_: object) -> None:
+    def run(prog: str) -> None:
         raise AssertionError("it serves")
 
-    monkeypatch.setattr("os.execv", execv)
+    monkeypatch.setattr("gunicorn.app.wsgiapp.run", run)
     monkeypatch.setenv("HOST", "127.0.0.1")
     monkeypatch.setenv("PORT", "0")
     more = {"evaluate": ["casino-1", *FLUSH], "settle": ["-"]}

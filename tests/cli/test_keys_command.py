@@ -1,7 +1,6 @@
 """``russian-poker keys``: what an operator does to his key file, from its birth to a revocation."""
 
 import json
-import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -40,15 +39,16 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 class Started(Exception):
-    """The command would have given its place to gunicorn."""
+    """The command would have become gunicorn."""
 
 
 @pytest.fixture(autouse=True)
 def _nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    def execv(path: str, arguments: list[str]) -> NoReturn:
-        raise Started(path, arguments)
+    def run(prog: str) -> NoReturn:
+        raise Started(prog)
 
-    monkeypatch.setattr(os, "execv", execv)
+    monkeypatch.setattr("sys.argv", [])
+    monkeypatch.setattr("gunicorn.app.wsgiapp.run", run)
 
 
 def new(run: Run) -> Document:

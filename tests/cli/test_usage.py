@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gunicorn.app import wsgiapp
 
 import service
 from tests.cli.conftest import Command
@@ -81,16 +82,18 @@ def test_serve_becomes_gunicorn_with_the_settings_that_are_shipped(
     run: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[Any] = []
-    monkeypatch.setattr("os.execv", lambda *arguments: started.append((arguments, dict(os.environ))))
+    monkeypatch.setattr("sys.argv", [])
+    monkeypatch.setattr(
+        "gunicorn.app.wsgiapp.run", lambda prog: started.append((prog, *sys.argv, dict(os.environ)))
+    )
     for name in ("HOST", "PORT"):
         monkeypatch.setenv(name, "unset")
     monkeypatch.setenv("PORT", "8080")
     run("serve", "--host", "::1", "--port", "0")
-    ((program, arguments), environment), *_ = started
-    assert program == sys.executable
-    assert arguments[:3] == [sys.executable, "-m", "gunicorn"]
-    assert Path(arguments[-1]) == ROOT / "deploy" / "gunicorn.conf.py"
-    assert Path(arguments[-1]).is_file()
+    ((prog, script, option, settings, environment),) = started
+    assert (prog, Path(script), option) == ("gunicorn", Path(wsgiapp.__file__), "--config")
+    assert Path(settings) == ROOT / "deploy" / "gunicorn.conf.py"
+    assert Path(settings).is_file()
     assert (environment["HOST"], environment["PORT"]) == ("::1", "0")
 
 
@@ -98,7 +101,8 @@ def test_serve_takes_address_and_port_from_the_environment(
     run: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[dict[str, str]] = []
-    monkeypatch.setattr("os.execv", lambda *_: started.append(dict(os.environ)))
+    monkeypatch.setattr("sys.argv", [])
+    monkeypatch.setattr("gunicorn.app.wsgiapp.run", lambda prog: started.append(dict(os.environ)))
     monkeypatch.setenv("HOST", "127.0.0.2")
     monkeypatch.setenv("PORT", "12345")
     run("serve")

@@ -143,7 +143,8 @@ def test_the_image_serves_to_the_outside_on_the_port_it_exposes(monkeypatch: pyt
     environment = image_environment()
     assert environment["PORT"] == shipped()["EXPOSE"]
     started: list[dict[str, str]] = []
-    monkeypatch.setattr("os.execv", lambda *_: started.append(dict(os.environ)))
+    monkeypatch.setattr("sys.argv", [])
+    monkeypatch.setattr("gunicorn.app.wsgiapp.run", lambda prog: started.append(dict(os.environ)))
     monkeypatch.setenv("PORT", environment["PORT"])
     monkeypatch.setenv("HOST", "127.0.0.1")
     main(json.loads(shipped()["CMD"]))
