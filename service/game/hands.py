@@ -69,12 +69,16 @@ def _held(cards: Sequence[int], fives: list[tuple[int, tuple[int, ...]]]) -> Ite
         by_rank.setdefault(card >> 2, []).append(card)
     of_five: dict[Kind, list[tuple[int, ...]]] = {}
     for strength, five in fives:
+        if strength < STRENGTH_FLOORS["straight"]:  # no five cards make one from here on
+            break
         of_five.setdefault(_KIND_OF[strength], []).append(five)
-    for kind in reversed(KINDS):
+    best, _ = fives[0]
+    for kind in _DOWN_FROM[_KIND_OF[best]]:
         for core in _SMALLER[kind](by_rank) if kind in _SMALLER else of_five.get(kind, ()):
             yield Combination(kind, core)
 
 
+_DOWN_FROM: Final = {kind: KINDS[place::-1] for place, kind in enumerate(KINDS)}
 _Ranks: TypeAlias = dict[int, list[int]]
 """The cards of a hand by their rank, the highest first."""
 
