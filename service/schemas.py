@@ -136,9 +136,10 @@ class Record(Value):
             raise wrong("type", f"must be an object; got {json_type(value)}")
         read: dict[str, Any] = {}
         faults: dict[str, Any] = {}
+        readers = self._readers
         for name, given in value.items():
             try:
-                attribute, reader = self._readers[name]
+                attribute, reader = readers[name]
                 read[attribute] = reader(given)
             except KeyError:
                 faults[name] = None

@@ -8,6 +8,8 @@ from collections import Counter
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final, NoReturn
 
+import orjson
+
 MAX_DEPTH: Final = 32
 _EXACT: Final = 15
 """Most digits that a double always keeps; reading them as a decimal takes five times as long."""
@@ -15,6 +17,7 @@ _ESCAPE: Final = re.compile(rb"\\.", re.DOTALL)
 _STRING: Final = re.compile(rb'"[^"]*"?')
 _AS_SQUARE: Final = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b'"[]{}'))
+_FRACTION: Final = re.compile(rb"[:,\[]-?[0-9]+[.eE]")
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -37,6 +40,25 @@ def parse_json(body: bytes) -> Any:
         text = body.decode()
     except UnicodeDecodeError as error:
         _refuse(f"byte {error.start} is not UTF-8; send the body as UTF-8")
+    plain = _plainly_read(body)
+    return plain if plain is not None else _strictly_read(text)
+
+
+def _plainly_read(body: bytes) -> dict[str, Any] | None:
+    """The object in a body as most programs write it, in a third of the time; None where more is to be seen.
+
+    Written again it gives the same bytes, so no member stands twice and nothing could be read otherwise.
+    """
+    if not body.startswith(b"{") or _FRACTION.search(body):
+        return None
+    try:
+        document: dict[str, Any] = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    return document if orjson.dumps(document) == body else None
+
+
+def _strictly_read(text: str) -> Any:
     gc.disable()  # JSON has no cycles, and looking for them is most of the work on a body of brackets
     try:
         document = _DECODER.decode(text)

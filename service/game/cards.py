@@ -14,6 +14,7 @@ FRESH_DECK: Final = tuple(range(52))
 ACE: Final = RANKS.index("A")
 KING: Final = RANKS.index("K")
 
+_CODE_OF: Final = list(CODES).__getitem__
 _CARDS: Final = {code: card for card, code in enumerate(CODES)}
 
 
@@ -52,7 +53,7 @@ def parse_cards(codes: Iterable[object]) -> tuple[int, ...]:
 
 def card_codes(cards: Sequence[int]) -> list[str]:
     """Codes of the cards, in the same order."""
-    return list(map(CODES.__getitem__, cards))
+    return list(map(_CODE_OF, cards))
 
 
 def _malformed(codes: Sequence[object]) -> MalformedCard:

@@ -131,9 +131,7 @@ def _box_head(box: Box) -> Document:
 
 
 def _settled_box(settled: SettledBox) -> Document:
-    box, hand, result, bets = settled
-    staked = sum([bet["stake"] for bet in bets])
-    returned = sum([bet["returned"] for bet in bets])
+    box, hand, result, bets, staked, returned = settled
     return {
         **_box_head(box),
         "dealt": card_codes(box.dealt),

@@ -17,12 +17,14 @@ gained or, where negative, lost; ``odds`` where a table of odds paid; ``clause``
 
 
 class SettledBox(NamedTuple):
-    """One box: its final hand as the ruleset pays it, its result (S9) and its stakes in order."""
+    """One box: its final hand as the ruleset pays it, its result (S9), its stakes in order and their sums."""
 
     box: Box
     hand: Hand
     result: Result
     bets: list[SettledBet]
+    staked: int
+    returned: int
 
 
 class UnfinishedRound(ValueError):
@@ -65,15 +67,18 @@ def _settle_box(state: Round, box: Box, shown: Evaluation, final: Evaluation) ->
     result = _result(box, hand, final if purchase else shown)
     meeting = _Meeting(ruleset, state.limits.max_payout, box, hand, shown, purchase, result)
     bets: list[SettledBet] = []
+    staked = returned = 0
     for name, stake in state.stakes(box).items():
-        returned, odds, clause, reason = _RETURNS[name](stake, meeting)
-        bet: SettledBet = {"name": name, "stake": stake, "returned": returned, "net": returned - stake}
+        back, odds, clause, reason = _RETURNS[name](stake, meeting)
+        bet: SettledBet = {"name": name, "stake": stake, "returned": back, "net": back - stake}
         if odds is not None:
             bet["odds"] = odds
         bet["clause"] = clause
         bet["reason"] = reason
         bets.append(bet)
-    return SettledBox(box, hand, result, bets)
+        staked += stake
+        returned += back
+    return SettledBox(box, hand, result, bets, staked, returned)
 
 
 def _result(box: Box, hand: Hand, dealer: Evaluation) -> Result:

@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from service.game.ruleset import MAX_AMOUNT, Limits, Ruleset
 
@@ -53,15 +52,26 @@ class OutsideLimits(RefusedStakes):
     """Stakes outside the limits in force (A8)."""
 
 
+_NO_LIMITS: Final = Table()
+
+
 def effective_limits(ruleset: Ruleset, table: Table) -> Limits:
     """The ruleset's limits, each replaced by the table's where given (A8).
 
     Raises ``OutsideLimits`` where the minimum stake would exceed the maximum.
     """
-    given = {name: value for name, value in zip(table._fields, table, strict=True) if value is not None}
-    limits = replace(ruleset.limits, **given) if given else ruleset.limits
+    own = ruleset.limits
+    limits = (
+        own
+        if table == _NO_LIMITS
+        else Limits(
+            own.min_stake if table.min_stake is None else table.min_stake,
+            own.max_stake if table.max_stake is None else table.max_stake,
+            own.max_payout if table.max_payout is None else table.max_payout,
+        )
+    )
     if limits.max_stake is not None and limits.min_stake > limits.max_stake:
-        name = "min_stake" if "min_stake" in given else "max_stake"
+        name = "max_stake" if table.min_stake is None else "min_stake"
         detail = (
             f"the minimum stake {limits.min_stake} exceeds the maximum stake {limits.max_stake};"
             f" the table's limits replace those of {ruleset.id} one by one"
