@@ -1,9 +1,12 @@
 """Settings and fixtures of all tests."""
 
 import os
+import shutil
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from flask.testing import FlaskClient
@@ -14,6 +17,9 @@ from service.game.ruleset import Ruleset
 from service.registry import Registry, load_rulesets
 
 Tally = Callable[[str, int], None]
+
+NODE_MODULES: Final = Path(__file__).parent / "clients" / "node_modules"
+"""What ``package.json`` beside it names, once it is installed."""
 
 # The same examples in every run, and no clock: a red test is red everywhere.
 settings.register_profile(
@@ -51,6 +57,26 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
     if os.environ.get("CI") and reporter.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def need(*tools: str) -> None:
+    """Skip the test where a command or a file is missing."""
+    for tool in tools:
+        if shutil.which(tool) is None and not Path(tool).is_file():
+            pytest.skip(f"{tool} is not installed")
+
+
+@pytest.fixture(scope="session")
+def npm() -> Path:
+    """The folder of what ``tests/clients/package.json`` names, as ``make test`` installs it."""
+    need("node", "npm")
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
+    if int(version.strip("v\n").partition(".")[0]) < 20:
+        pytest.skip(f"the tools of npm need Node.js 20 or newer, this is {version.strip()}")
+    installed, locked = NODE_MODULES / ".package-lock.json", NODE_MODULES.with_name("package-lock.json")
+    if not installed.exists() or installed.stat().st_mtime < locked.stat().st_mtime:
+        pytest.skip("the tools of npm are not installed: run make test")
+    return NODE_MODULES
 
 
 @pytest.fixture(scope="session", autouse=True)

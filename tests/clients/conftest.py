@@ -16,10 +16,10 @@ import openapi_generator_cli
 import pytest
 
 from tests.api.servers import Server, serving, wait_until
+from tests.conftest import NODE_MODULES, need
 from tests.docs.guides import SHOWN_ADDRESS, Example, Workshop, check, examples, guide
 
 HERE: Final = Path(__file__).parent
-_TOOLS: Final = HERE / "node_modules"
 _SOURCES: Final = ("sample.ts", "tsconfig.json", "package.json", ".npmrc", "sample.py", "Sample.java")
 # Jackson comes in the generator's own jar, the annotations from Debian's libjakarta-annotation-api-java.
 _JARS: Final = (
@@ -38,26 +38,6 @@ def blocks(heading: str) -> list[Example]:
     return examples(texts[heading] if heading else before)
 
 
-def need(*tools: str) -> None:
-    """Skip the test where a command or a file is missing."""
-    for tool in tools:
-        if shutil.which(tool) is None and not Path(tool).is_file():
-            pytest.skip(f"{tool} is not installed")
-
-
-@pytest.fixture(scope="session")
-def npm() -> Path:
-    """The folder of what ``package.json`` names, as ``make test`` installs it."""
-    need("node", "npm")
-    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
-    if int(version.strip("v\n").partition(".")[0]) < 20:
-        pytest.skip(f"the clients' tools need Node.js 20 or newer, this is {version.strip()}")
-    installed = _TOOLS / ".package-lock.json"
-    if not installed.exists() or installed.stat().st_mtime < (HERE / "package-lock.json").stat().st_mtime:
-        pytest.skip("the clients' tools are not installed: run make test")
-    return _TOOLS
-
-
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """The service as it is deployed."""
@@ -72,8 +52,8 @@ def bench(service: Server, tmp_path_factory: pytest.TempPathFactory) -> Workshop
     folder, programs = tmp_path_factory.mktemp("clients"), tmp_path_factory.mktemp("programs")
     for name in _SOURCES:
         shutil.copy(HERE / name, folder)
-    if _TOOLS.exists():
-        (folder / "node_modules").symlink_to(_TOOLS)
+    if NODE_MODULES.exists():
+        (folder / "node_modules").symlink_to(NODE_MODULES)
     for name in ("mypy", "openapi-generator-cli"):
         (programs / name).symlink_to(Path(sys.executable).with_name(name))
     commands = {"python3": sys.executable}
