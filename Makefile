@@ -22,7 +22,7 @@ run: $(VENV)/.runtime  ## serve on 127.0.0.1:8080 (PORT changes the port)
 	$(BIN)/python -m service.cli serve --host 127.0.0.1 --port $(PORT)
 
 test: lint $(CLIENTS)  ## every check, then every test (ARGS go to pytest: make test ARGS="-k insure")
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 lint: $(VENV)/.editable  ## style, types, import directions, Dockerfile
 	$(BIN)/ruff check .

@@ -2,6 +2,8 @@
 
 import itertools
 import os
+import socket
+import struct
 from typing import Any
 
 from gunicorn.glogging import Logger
@@ -20,6 +22,9 @@ workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
 # Rounds take turns on the core whatever the number of threads; these keep a slow sender from stopping all.
 worker_class = "gthread"
 threads = 4
+
+# Seconds that a thread waits for the next bytes of a request: who sends none holds it no longer.
+_PATIENCE = int(os.environ.get("SENDER_TIMEOUT", "20"))
 
 # Tables are built once, in the master, and shared with all workers: a worker starts in milliseconds.
 preload_app = True
@@ -64,6 +69,12 @@ class logger_class(Logger):
 
 # Before the application is loaded, for that is when counting starts.
 metrics.share_between_workers(_memory)
+
+
+def when_ready(server: Any) -> None:
+    """Let connections wait for no sender too long: they take that over from the socket that accepts them."""
+    for listener in server.LISTENERS:
+        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", _PATIENCE, 0))
 
 
 def pre_fork(server: Any, worker: Any) -> None:

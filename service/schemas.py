@@ -282,13 +282,20 @@ def _deck_deal(deck: tuple[int, ...]) -> DeckDeal:
     return DeckDeal(deck)
 
 
+def _deal_shape(deal: dict[str, Any]) -> str:
+    if "sealed_seed" in deal and "server_seed" in deal and "deck" not in deal:
+        raise ValidationError({"server_seed": [_TWO_SEEDS]})
+    return "deck" if "deck" in deal else "sealed" if "sealed_seed" in deal else "seed"
+
+
+_TWO_SEEDS: Final = Wrong("unknown-member", "give server_seed or sealed_seed, not both")
 DEAL: Final = OneOf(
     {
         "seed": Record({"server_seed": SEEDS["server_seed"], **_CHOICES}, _seed_deal),
         "sealed": Record({"sealed_seed": Text(1, MAX_SEALED, required=True), **_CHOICES}, _sealed_deal),
         "deck": Record({"deck": Cards(52, 52, required=True)}, _deck_deal),
     },
-    choose=lambda deal: "deck" if "deck" in deal else "sealed" if "sealed_seed" in deal else "seed",
+    choose=_deal_shape,
     required=True,
 )
 TABLE: Final = Record({name: Whole(1, MAX_AMOUNT) for name in Table._fields}, Table)

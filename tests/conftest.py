@@ -45,18 +45,32 @@ def tally(request: pytest.FixtureRequest) -> Tally:
     return add
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where CI is set nothing may be skipped: the tools are there, or the run has failed.
+
+    A process that shares the work hands its counts over.
+    """
+    if hasattr(session.config, "workeroutput"):
+        counted = session.config.stash[_COUNTED]
+        session.config.workeroutput["counted"] = dict(counted)
+        return
+    reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("CI") and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Add what a process that shared the work has counted."""
+    config: pytest.Config = node.config
+    config.stash[_COUNTED].update(getattr(node, "workeroutput", {}).get("counted", {}))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if counted := config.stash[_COUNTED]:
         terminalreporter.section("counted")
         for what, number in sorted(counted.items()):
             terminalreporter.line(f"{number:>12,}  {what}")
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Where CI is set nothing may be skipped: the tools are there, or the run has failed."""
-    reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
-    if os.environ.get("CI") and reporter.stats.get("skipped"):
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def need(*tools: str) -> None:

@@ -5,6 +5,7 @@ from time import perf_counter
 from typing import Any
 
 from flask import Flask, Response, g, request
+from werkzeug.exceptions import NotFound
 
 from service import __version__
 from service.api import conformance, fairness, hands, operations, pages, problems, rounds, rulesets
@@ -48,6 +49,9 @@ def create_app() -> Flask:
 def _begin() -> None:
     g.began = perf_counter()
     g.request_id = logs.request_id(request.environ.get("HTTP_X_REQUEST_ID"))
+    path = request.environ["PATH_INFO"]
+    if path != f"/{path.lstrip('/')}":  # a slash too many, or too few, that routing would mend
+        raise NotFound
 
 
 def _finish(answer: Response) -> Response:

@@ -36,7 +36,10 @@ def read_body(environ: WSGIEnvironment, limit: int, *media_types: str) -> bytes:
         raise Problem("length-required", "send the body with a Content-Length, not chunked")
     if length > limit:
         raise Problem("body-too-large", f"the body has {length} bytes, the limit is {limit}")
-    body: bytes = environ["wsgi.input"].read(length)
+    try:
+        body: bytes = environ["wsgi.input"].read(length)
+    except OSError:  # reset, or silent for too long
+        raise Problem("bad-request", "the connection broke before the whole body had arrived") from None
     if len(body) != length:
         raise Problem("bad-request", f"the body ended after {len(body)} of {length} bytes")
     return body

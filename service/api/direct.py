@@ -25,19 +25,19 @@ Operation: TypeAlias = Callable[[WSGIEnvironment, Deployment], Answer]
 _STATUS: Final = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
-def answer_directly(app: Flask, operations: Mapping[str, Operation]) -> None:
-    """Let an app answer ``POST`` to these paths by these operations, and all else as before."""
-    named = {path: (f"rounds.{operation.__name__}", operation) for path, operation in operations.items()}
-    for path, (name, _) in named.items():
+def answer_directly(app: Flask, operations: Mapping[str, tuple[str, Operation]]) -> None:
+    """Let an app answer ``POST`` to these paths by these operations, counted under the names before them."""
+    for path, (name, _) in operations.items():
         app.add_url_rule(path, name, methods=["POST"])
     otherwise = app.wsgi_app
 
     def wsgi_app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if environ["REQUEST_METHOD"].upper() != "POST" or environ["PATH_INFO"] not in named:
+        known = operations.get(environ["PATH_INFO"])
+        if known is None or environ["REQUEST_METHOD"].upper() != "POST":
             return otherwise(environ, start_response)
         began = perf_counter()
         id = request_id(environ.get("HTTP_X_REQUEST_ID"))
-        name, operation = named[environ["PATH_INFO"]]
+        name, operation = known
         answer = _answer(operation, environ, deployment(app), id)
         headers = [*answer.headers, ("Content-Length", str(len(answer.body))), ("X-Request-Id", id)]
         record(name, "POST", answer.status, began, id, answer.ruleset, answer.problem)

@@ -6,21 +6,24 @@ from wsgiref.types import WSGIEnvironment
 
 from flask import Blueprint, Response, request
 from werkzeug import Request
+from werkzeug.datastructures import MultiDict
 
 from service.api.answers import JSON, NDJSON, Answer, json_answer, json_response, lines_answer
 from service.api.bodies import MAX_BATCH_BODY, MAX_BODY, read_body, read_json
 from service.api.deployment import Deployment, deployment
 from service.api.direct import Operation
 from service.api.manners import json_readers_only
-from service.api.problems import REFUSALS, as_problem
+from service.api.problems import REFUSALS, Problem, as_problem
 from service.api.verification import verify_shown
 from service.certificate.jws import certify
+from service.fields import error_at
 from service.observability import metrics
 from service.rounds import RoundRequest, settle_request, unsealed, view_request, void_request
 from service.schemas import BATCH, ROUND, VOID, Batch, load
 from service.strict_json import parse_json
 
 blueprint = Blueprint("rounds", __name__, url_prefix="/v1/rounds")
+blueprint.before_request(lambda: deployment().require_integrity())
 json_readers_only(blueprint)
 
 
@@ -28,7 +31,6 @@ json_readers_only(blueprint)
 def verify() -> Response:
     """The verdict on a certificate, or on an outcome that somebody claims."""
     here = deployment()
-    here.require_integrity()
     return json_response(verify_shown(read_json(request.environ, 4 * MAX_BODY), here.rulesets, here.keys))
 
 
@@ -57,27 +59,27 @@ def step(environ: WSGIEnvironment, here: Deployment) -> Answer:
     return json_answer(view_request(_round_request(environ, here), here.rulesets))
 
 
-PLAYING: Final[Mapping[str, Operation]] = {
-    "/v1/rounds/settle": settle,
-    "/v1/rounds/settle-batch": settle_batch,
-    "/v1/rounds/void": void,
-    "/v1/rounds/step": step,
+PLAYING: Final[Mapping[str, tuple[str, Operation]]] = {
+    "/v1/rounds/settle": ("rounds.settle", settle),
+    "/v1/rounds/settle-batch": ("rounds.settle_batch", settle_batch),
+    "/v1/rounds/void": ("rounds.void", void),
+    "/v1/rounds/step": ("rounds.step", step),
 }
-"""What plays rounds, by path."""
+"""What plays rounds, by path, with the name under which it is counted."""
 
 
 def _round_request(environ: WSGIEnvironment, here: Deployment) -> RoundRequest:
     return unsealed(load(ROUND, read_json(environ)), here.keys.sealer)
 
 
-def _batch_of_lines(body: bytes, query: Mapping[str, str]) -> dict[str, Any]:
+def _batch_of_lines(body: bytes, query: MultiDict[str, str]) -> dict[str, Any]:
     """A batch whose rounds stand on lines; its other member comes in the query."""
     lines = [line for line in body.split(b"\n") if line.strip(b" \t\r")]
-    certificates = query.get("certificates", "false")
-    return {"rounds": lines, "certificates": _FLAGS.get(certificates, certificates)}
-
-
-_FLAGS: Final = {"true": True, "false": False}
+    asked = list(query.items(multi=True))
+    if asked not in ([], [("certificates", "true")], [("certificates", "false")]):
+        detail = "the query of lines is certificates=true or certificates=false, once, or nothing"
+        raise Problem("invalid-request", detail, [error_at("/certificates", "choice", detail)])
+    return {"rounds": lines, "certificates": asked == [("certificates", "true")]}
 
 
 def _results(batch: Batch, here: Deployment) -> list[dict[str, Any]]:

@@ -8,13 +8,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-import orjson
-
 from service.certificate.canonical import content_digest
 from service.certificate.differences import ABSENT, Difference, differences
 from service.certificate.jws import RefusedCertificate, VerificationKey, open_certificate
 from service.conformance.kits import Document, Expected, Rules
 from service.conformance.pointers import matcher, resolve
+from service.strict_json import parse_json
 
 Keys = Mapping[str, VerificationKey]
 PUBLISHED_KEYS: Final = "a certificate that a published key of the deployment signed"
@@ -28,8 +27,8 @@ class Answer(NamedTuple):
     body: bytes
 
     def document(self) -> Any:
-        """The body as JSON. Raises ``ValueError``."""
-        return orjson.loads(self.body)
+        """The body as JSON that has one meaning. Raises ``ValueError``."""
+        return parse_json(self.body)
 
 
 def compare(rules: Rules, expected: Expected, answer: Answer, keys: Keys) -> list[Difference]:

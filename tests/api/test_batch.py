@@ -226,11 +226,22 @@ def test_a_batch_of_another_shape_is_refused(members: Document, pointer: str, ap
     assert list(api.faults(BATCH, members)) == [pointer]
 
 
-@pytest.mark.parametrize("value", ["", "True", "1", "yes", "null", "true,false"])
-def test_a_parameter_that_is_neither_true_nor_false_is_refused(value: str, api: Api) -> None:
-    answer = send_lines(api, dumped(round_body()), f"?certificates={value}")
+@pytest.mark.parametrize(
+    "query",
+    [
+        *(f"certificates={value}" for value in ("", "True", "TRUE", "1", "yes", "null", "true,false")),
+        "certificates",
+        "certificates=true&certificates=true",
+        "certificates=true&certificates=false",
+        "certificate=true",
+        "certificates=true&more=1",
+    ],
+)
+def test_a_query_that_does_not_say_true_or_false_once_is_refused(query: str, api: Api) -> None:
+    answer = send_lines(api, dumped(round_body()), f"?{query}")
     (error,) = is_problem(answer, "invalid-request")["errors"]
-    assert (error["pointer"], error["code"]) == ("/certificates", "type")
+    assert (error["pointer"], error["code"]) == ("/certificates", "choice")
+    assert "certificates=true or certificates=false" in error["detail"]
 
 
 @each_form

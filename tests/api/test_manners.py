@@ -131,6 +131,16 @@ def test_every_method_of_every_resource(all_resources: tuple[Resource, ...], api
                 assert method in is_problem(answer, "method-not-allowed")["detail"]
 
 
+def test_a_slash_too_many_leads_nowhere(all_resources: tuple[Resource, ...], api: Api) -> None:
+    for resource in all_resources:
+        for path in (f"/{resource.path}", f"//{resource.path}", f"{resource.path}/", resource.path[1:]):
+            for method in (resource.method, "OPTIONS", "PUT"):
+                answer = api.client.open(
+                    "/", method=method, json=resource.body, environ_overrides={"PATH_INFO": path}
+                )
+                assert is_problem(answer, "not-found"), path
+
+
 def test_head_is_get_without_the_body(all_resources: tuple[Resource, ...], api: Api) -> None:
     """Whatever the status: found, not found, not changed."""
     readable = [one for one in all_resources if one.method == "GET"]

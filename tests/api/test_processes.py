@@ -1,9 +1,12 @@
 """The service as it is deployed: several processes, real sockets, log lines, signals."""
 
+import contextlib
 import json
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -415,6 +418,44 @@ def test_a_request_begun_before_sigterm_is_finished(tmp_path: Path) -> None:
             assert (answer.status, answer.json()["status"]) == (200, "settled")
         assert server.process.wait(PATIENCE) == 0
         assert not [line for line in server.lines() if "exception" in line or line["level"] == "error"]
+
+
+def test_who_sends_nothing_more_holds_no_thread_for_long(tmp_path: Path) -> None:
+    head, body = post(SETTLE, ROUND).split(b"\r\n\r\n", 1)
+    with serving(tmp_path, SENDER_TIMEOUT="1") as server, contextlib.ExitStack() as stack:
+        silent = [stack.enter_context(server.wire()) for _ in range(20)]  # more than there are threads
+        for number, wire in enumerate(silent):
+            wire.send(head + b"\r\n\r\n" + body[:50] if number % 2 else head[:50])
+        assert server.ask("/livez").status == 200
+        for wire in silent[1::2]:
+            answer = wire.answer()
+            assert (answer.status, answer.json()["type"]) == (400, "/problems/bad-request")
+        assert server.ask(SETTLE, ROUND).status == 200
+
+
+def test_a_connection_that_is_reset_is_no_fault_of_the_service(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        for path in (SETTLE, VERIFY):
+            with server.wire() as wire:
+                wire.send(post(path, ROUND)[:-50])
+                reset = struct.pack("ii", 1, 0)
+                wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+        wait_until(lambda: server.stdout.read_text().count("bad-request") == 2)
+        assert not [line for line in server.lines() if line["level"] == "error"]
+
+
+def test_sigusr2_hands_over_to_a_new_master(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        os.kill(server.process.pid, signal.SIGUSR2)
+        wait_until(lambda: server.stderr.read_text().count("Listening at") == 2)
+        masters = re.findall(r"Listening at: \S+ \((\d+)\)", server.stderr.read_text())
+        assert masters[0] == str(server.process.pid) != masters[1]
+        try:
+            assert server.stop() == 0
+            assert server.ask(SETTLE, ROUND).json()["status"] == "settled"
+        finally:
+            os.kill(int(masters[1]), signal.SIGTERM)
+            wait_until(lambda: not Path(f"/proc/{masters[1]}").exists())
 
 
 def test_a_broken_ruleset_keeps_the_service_from_starting(tmp_path: Path) -> None:

@@ -124,6 +124,12 @@ def test_reveal_false_keeps_the_seed_and_the_rest_of_the_deck(client: FlaskClien
     assert ask(client, VERIFY, {"outcome": outcome, "server_seed": SEED.hex()})["valid"]
 
 
+def test_one_of_two_seeds_has_to_go(client: FlaskClient) -> None:
+    answer = client.post(SETTLE, json=folded(sealed_seed=sealed(), server_seed="0" * 64))
+    problem = is_refused(answer, "invalid-request", "/deal/server_seed")
+    assert "server_seed or sealed_seed, not both" in problem["detail"]
+
+
 def test_a_claim_may_show_its_request_with_the_sealed_seed(client: FlaskClient) -> None:
     outcome = ask(client, SETTLE, folded(sealed_seed=sealed()))
     assert ask(client, VERIFY, {"request": folded(sealed_seed=sealed()), "outcome": outcome})["valid"]

@@ -74,7 +74,9 @@ def _of_head(answer: Answer) -> Iterator[Defect]:
 
 def _of_bytes(answer: Answer) -> Iterator[Defect]:
     body = answer.body
-    for other in (b"", body[:-1], b"<html></html>", body.replace(b":", b":NaN,", 1), body[:-1] + b"\xff"):
+    name, _, rest = body.partition(b":")
+    twice = name + b":0," + name[1:] + b":" + rest
+    for other in (b"", body[:-1], b"<html></html>", name + b":NaN," + rest, twice, body[:-1] + b"\xff"):
         yield Defect(f"the bytes {other[:20]!r}", with_body(answer, other), ("",))
 
 

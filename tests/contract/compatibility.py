@@ -144,7 +144,10 @@ class _Comparison:
         for server in old.to("servers").each().values():
             if server.value["url"] not in kept:
                 self.breach("server", server, f"the server {server.value['url']} is gone")
+        self._unread(old, new, {"openapi", "info", "servers", "paths", "components", "security", "tags"})
         for path, item in old.to("paths").each().items():
+            if path in new.value["paths"]:
+                self._unread(item, new.to("paths", path), set(METHODS))
             for method in item.value.keys() & set(METHODS):
                 before, after = item.to(method), new.to("paths", path, method)
                 if after.value is None:
@@ -153,12 +156,13 @@ class _Comparison:
                     self._operations(before, after)
 
     def _operations(self, old: Place, new: Place) -> None:
+        self._security(old, new)
         if old.value is new.value and old.contract["components"] is new.contract["components"]:
             return
         before, after = (one.value.get("operationId") for one in (old, new))
         if before != after:
             self.breach("operation", old.to("operationId"), f"{before} is called {after} now")
-        self._security(old, new)
+        self._unread(old, new, {"operationId", "tags", "security", "parameters", "requestBody", "responses"})
         self._parameters(old, new)
         self._bodies(old.to("requestBody").resolved(), new.to("requestBody").resolved())
         statuses = new.to("responses").each()
@@ -170,6 +174,12 @@ class _Comparison:
         for status in statuses.keys() - old.to("responses").each().keys():
             if status[0] not in "45" and status != "304":  # which only those get who ask for it
                 self.breach("status", old.to("responses"), f"the status {status} is new, and no refusal")
+
+    def _unread(self, old: Place, new: Place, read: set[str]) -> None:
+        """Refuse a change of members that no rule reads; extensions promise nothing."""
+        for name in sorted((old.value.keys() | new.value.keys()) - read - _WORDS - {"summary"}):
+            if not name.startswith("x-") and old.value.get(name) != new.value.get(name):
+                self.breach("keyword", old, f"{name} is another one")
 
     def _security(self, old: Place, new: Place) -> None:
         def asked(place: Place) -> list[dict[str, list[str]]]:

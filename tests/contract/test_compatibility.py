@@ -13,6 +13,7 @@ from tests.contract.planted import (
     changed,
     gone,
     harmless,
+    operations_of,
     schemas_of_answers,
     with_members,
 )
@@ -52,6 +53,31 @@ PLANTED: dict[str, tuple[str, Change, str, str]] = {
         f"{SETTLE}/operationId",
     ),
     "credentials": (SETTLE, with_members(security=[{"token": []}]), "security", SETTLE),
+    "credentials everywhere": (
+        "#",
+        with_members(security=[{"token": []}]),
+        "security",
+        "",  # at each operation
+    ),
+    "a parameter of a whole path": (
+        "#/paths/~1v1~1rounds~1void",
+        with_members(parameters=[{"name": "X-New", "in": "header", "required": True}]),
+        "keyword",
+        "#/paths/~1v1~1rounds~1void",
+    ),
+    "another server for a path": (
+        "#/paths/~1v1~1rounds~1void",
+        with_members(servers=[{"url": "/new"}]),
+        "keyword",
+        "#/paths/~1v1~1rounds~1void",
+    ),
+    "another server for an operation": (
+        SETTLE,
+        with_members(servers=[{"url": "/new"}]),
+        "keyword",
+        SETTLE,
+    ),
+    "something new above all": ("#", with_members(jsonSchemaDialect="other"), "keyword", "#"),
     "a parameter less": (f"{SETTLE}/parameters/0", gone, "parameter", f"{SETTLE}/parameters/0"),
     "a refusal less": (f"{SETTLE}/responses/422", gone, "status", f"{SETTLE}/responses/422"),
     "another success": (
@@ -163,8 +189,13 @@ PLANTED: dict[str, tuple[str, Change, str, str]] = {
 def test_a_planted_change_is_found_where_it_is_and_nothing_else(name: str) -> None:
     pointer, change, rule, place = PLANTED[name]
     found = breaches(CONTRACT_DOCUMENT, changed(CONTRACT_DOCUMENT, pointer, change))
-    assert {(breach.rule, breach.pointer) for breach in found} == {(rule, place)}
+    places = {place} if place else {pointer for pointer, _ in operations_of(CONTRACT_DOCUMENT)}
+    assert {(breach.rule, breach.pointer) for breach in found} == {(rule, place) for place in places}
     assert len(found[0].sentence) > 10
+
+
+def within(pointer: str, place: str) -> bool:
+    return f"{pointer}/".startswith(f"{place}/")
 
 
 def test_whatever_can_be_broken_anywhere_is_found(tally: Tally) -> None:
@@ -172,7 +203,7 @@ def test_whatever_can_be_broken_anywhere_is_found(tally: Tally) -> None:
     for plant in breaking(CONTRACT_DOCUMENT):
         place = plant.seen_at or plant.pointer
         found = breaches(CONTRACT_DOCUMENT, plant.into(CONTRACT_DOCUMENT))
-        near = [one for one in found if one.pointer.startswith(place) or place.startswith(one.pointer)]
+        near = [one for one in found if within(one.pointer, place) or within(place, one.pointer)]
         assert plant.rule in {breach.rule for breach in near}, (plant.what, plant.pointer, found)
         proven.add(plant.rule)
         tally("compatibility: planted changes that break a promise, all found", 1)

@@ -166,7 +166,7 @@ def test_both_refuse_what_breaks_a_promise(jar: Path, tmp_path: Path) -> None:
     assert [name for name, words in REFUSED.items() if words not in found.report] == []
 
 
-def test_specmatic_overlooks_what_the_guide_says(jar: Path, tmp_path: Path) -> None:
+def test_our_comparison_finds_what_specmatic_overlooks(jar: Path, tmp_path: Path) -> None:
     found = opinion(jar, tmp_path, SMALL, broken(OVERLOOKED))
     assert found.compatible, found.report
 
