@@ -144,7 +144,8 @@ def _signatures(effort: Effort) -> Figure:
 
 
 def _grown(folder: Path, rounds: int, effort: Effort) -> Audit:
-    return audit(write_records(folder / "growth", rounds, effort.distinct), rounds, _CORES)
+    file = write_records(folder / "growth", rounds, effort.distinct, (1,))  # of one box, for there are many
+    return audit(file, rounds, _CORES)
 
 
 def _growth(less: Audit, most: Audit) -> list[Figure]:

@@ -42,13 +42,13 @@ class Effort(NamedTuple):
 
 
 FULL = Effort(
-    pairs=300,
+    pairs=200,
     calls=20,
-    bursts=10,
+    bursts=6,
     seconds=2,
     hands=2_000,
     distinct=8_000,
-    records=60_000,
+    records=24_000,
     audits=3,
     growth=(10_000, 100_000, 1_000_000),
     workers=(1, 2, 4),

@@ -24,7 +24,7 @@ def run(effort: Effort) -> Part:
 
 def _memory(folder: Path, effort: Effort) -> Figure:
     bodies = folder / "rounds.ndjson"
-    rounds = (body for boxes in (1, 2, 3, 4) for body in islice(random_bodies(boxes), effort.distinct // 16))
+    rounds = (body for boxes in (1, 2) for body in islice(random_bodies(boxes), effort.distinct // 8))
     bodies.write_bytes(b"".join(orjson.dumps(body) + b"\n" for body in rounds))
     with server(GUNICORN) as ours:
         burst(ours, SETTLE, bodies, 1)
