@@ -128,16 +128,8 @@ def _described(difference: Difference) -> Document:
     values = {"expected": difference.computed, "got": difference.claimed}
     return {
         "place": difference.pointer,
-        **{name: _tellable(value) for name, value in values.items() if value is not ABSENT},
+        **{name: value for name, value in values.items() if value is not ABSENT},
     }
-
-
-def _tellable(value: Any) -> Any:
-    try:
-        json.dumps(value)
-    except RecursionError:
-        return "too many objects and arrays within one another"
-    return value
 
 
 _SHOWN: Final = 20

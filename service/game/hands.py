@@ -68,19 +68,18 @@ def combinations_held(cards: Sequence[int]) -> Iterator[Combination]:
 
     Five cards are named under their highest kind only: a lower one would share or lie within that core.
     """
-    return _held(cards, _fives(cards))
+    return _held(cards, _strengths(cards))
 
 
-def _held(cards: Sequence[int], fives: list[tuple[int, tuple[int, ...]]]) -> Iterator[Combination]:
+def _held(cards: Sequence[int], strengths: Sequence[int]) -> Iterator[Combination]:
     by_rank: dict[int, list[int]] = {}
     for card in sorted(cards, reverse=True):
         by_rank.setdefault(card >> 2, []).append(card)
     of_five: dict[Kind, list[tuple[int, ...]]] = {}
-    for strength, five in fives:
-        if strength < STRENGTH_FLOORS["straight"]:  # no five cards make one from here on
-            break
-        of_five.setdefault(_KIND_OF[strength], []).append(five)
-    best, _ = fives[0]
+    best = max(strengths)
+    if best >= STRENGTH_FLOORS["straight"]:  # the least that takes all five cards
+        for strength, five in sorted(zip(strengths, combinations(cards, 5), strict=True), reverse=True):
+            of_five.setdefault(_KIND_OF[strength], []).append(five)
     for kind in _DOWN_FROM[_KIND_OF[best]]:
         for core in _SMALLER[kind](by_rank) if kind in _SMALLER else of_five.get(kind, ()):
             yield Combination(kind, core)
@@ -161,18 +160,12 @@ def _place(whole: int) -> int:
     return ranks | _FLUSH if whole >> _RANK_BITS in _FIVE_SUITED else ranks
 
 
-def _fives(cards: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
-    """Each five of the cards behind its strength, the strongest first."""
+def _strengths(cards: Sequence[int]) -> list[int]:
+    """The strength of each five of the cards, in the order of ``combinations``."""
     keys = [_KEYS[card] for card in cards]
     whole = sum(keys)
-    left_out = reversed(keys) if len(keys) > 5 else (0,)  # in the order of combinations
-    return sorted(
-        [
-            (_STRENGTHS[_place(whole - key)], five)
-            for key, five in zip(left_out, combinations(cards, 5), strict=True)
-        ],
-        reverse=True,
-    )
+    left_out = reversed(keys) if len(keys) > 5 else (0,)
+    return [_STRENGTHS[_place(whole - key)] for key in left_out]
 
 
 def _rank_five(cards: Sequence[int]) -> tuple[int, tuple[int, ...]]:
@@ -195,9 +188,9 @@ def _rank_five(cards: Sequence[int]) -> tuple[int, tuple[int, ...]]:
 
 def _evaluate_by_rule(cards: Sequence[int]) -> Evaluation:
     """Evaluate without the table: what fills it, and what the rare six cards with a flush need."""
-    fives = _fives(cards)
-    strength, _ = fives[0]
-    _, second = _apart(_held(cards, fives))
+    strengths = _strengths(cards)
+    strength = max(strengths)
+    _, second = _apart(_held(cards, strengths))
     return Evaluation(strength, _KIND_OF[strength], second.kind if second else None)
 
 

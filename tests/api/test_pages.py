@@ -155,7 +155,7 @@ def test_a_text_is_shown_whole(path: str, api: Api) -> None:
     prose = re.sub(r"^```.*?^```$", "", source, flags=re.DOTALL | re.MULTILINE)
     for heading in re.findall(r"^#+ (.*)$", prose, re.MULTILINE):
         assert heading.replace("`", "") in shown
-    assert page.tags["table"] == len(re.findall(r"^\|-", prose, re.MULTILINE))
+    assert page.tags["table"] == len(re.findall(r"^\| ?-", prose, re.MULTILINE))
     assert not re.search(r"\]\(|\*\*|\n```", re.sub(r"(?s)<code.*?</code>", "", api.client.get(path).text))
 
 

@@ -9,7 +9,7 @@ from tests.benchmarks.measuring import Chart, Figure, number
 
 _WIDTH: Final = 960
 _PANEL: Final = (_WIDTH // 2, 280)
-_MARGINS: Final = (70, 40, 20, 50)
+_MARGINS: Final = (70, 40, 40, 50)
 """Left, above, right, below."""
 _ROW: Final = 24
 _LABELS: Final = 470

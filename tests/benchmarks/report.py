@@ -16,7 +16,7 @@ from tests.benchmarks.plot import svg
 
 README = ROOT / "README.md"
 GUIDE = ROOT / "docs" / "performance.md"
-PLOT = ROOT / "docs" / "performance.svg"
+PLOT = Path(__file__).with_name("performance.svg")
 
 
 @dataclass(frozen=True)

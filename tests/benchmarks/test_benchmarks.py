@@ -205,13 +205,13 @@ def test_documents_are_filled_between_their_marks() -> None:
 def test_a_run_is_published_in_the_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("README", "GUIDE", "PLOT"):
         copy = tmp_path / getattr(report, name).relative_to(ROOT)
-        copy.parent.mkdir(exist_ok=True)
+        copy.parent.mkdir(parents=True, exist_ok=True)
         if name != "PLOT":
             copy.write_bytes(getattr(report, name).read_bytes())
         monkeypatch.setattr(report, name, copy)
     REPORT.publish()
     assert REPORT.table() in report.README.read_text(encoding="utf-8")
-    assert "](docs/performance.svg)" in report.README.read_text(encoding="utf-8")
+    assert "](tests/benchmarks/performance.svg)" in report.README.read_text(encoding="utf-8")
     assert REPORT.scaling() in report.GUIDE.read_text(encoding="utf-8")
     ElementTree.fromstring(report.PLOT.read_text(encoding="utf-8"))
 

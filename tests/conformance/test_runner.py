@@ -144,7 +144,7 @@ def test_answers_that_are_no_json(kit: Kit) -> None:
 def test_an_answer_nested_without_end_is_told_too(kit: Kit) -> None:
     deep = Answer(200, {}, b"[" * 1000 + b"]" * 1000)
     report = run_kit(kit._replace(cases=kit.cases[:2]), lambda sent: deep, "here")
-    assert "too many objects and arrays within one another" in report_text(report)
+    assert "nested more than 32 deep" in report_text(report)
 
 
 def test_some_unanswered_cases_are_no_end_but_three_in_a_row_are(kit: Kit) -> None:
