@@ -9,6 +9,7 @@ import re
 from datetime import UTC, datetime
 from functools import lru_cache
 from random import getrandbits
+from time import time
 from typing import Any, Final
 
 import orjson
@@ -46,8 +47,8 @@ class JsonFormatter(logging.Formatter):
 
 
 @lru_cache(maxsize=1)
-def _second(time: int) -> str:
-    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _line(members: dict[str, Any]) -> str:
@@ -119,10 +120,24 @@ def log_request(
         "ruleset": ruleset,
         "problem": problem,
     }
-    extra = {name: value for name, value in fields.items() if value is not None}
-    words = method, extra["operation"], status
-    # What _ACCESS.log does, but for looking up the line of code that calls it.
-    _ACCESS.handle(_ACCESS.makeRecord(_ACCESS.name, level, "", 0, "%s %s %d", words, None, extra=extra))
+    _ACCESS.handle(_AccessRecord(level, {name: value for name, value in fields.items() if value is not None}))
+
+
+class _AccessRecord(logging.LogRecord):
+    """The record of an access line, made in a fraction of the usual time: of no thread, no line of code."""
+
+    def __init__(self, level: int, fields: dict[str, Any]) -> None:
+        vars(self).update(_UNSAID)
+        vars(self).update(fields)
+        self.levelno, self.levelname = level, logging.getLevelName(level)
+        self.created = time()
+        self.msecs = self.created % 1 * 1000
+        self.args = fields
+
+
+_UNSAID: Final = vars(
+    logging.LogRecord(_ACCESS.name, 0, "", 0, "%(method)s %(operation)s %(status)d", None, None)
+)
 
 
 def request_id(incoming: str | None) -> str:

@@ -49,12 +49,12 @@ FULL = Effort(
     hands=2_000,
     distinct=8_000,
     records=24_000,
-    audits=3,
+    audits=2,
     growth=(10_000, 100_000, 1_000_000),
     workers=(1, 2, 4),
     boxes=(1, 2, 3, 4),
     requests=100_000,
-    starts=7,
+    starts=5,
 )
 QUICK = FULL._replace(
     pairs=20,
