@@ -13,6 +13,8 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 import schemathesis
+from hypothesis import given, settings
+from hypothesis import strategies as some
 from schemathesis.checks import CHECKS
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import Status, events, from_schema
@@ -21,7 +23,8 @@ from schemathesis.schemas import BaseSchema
 from service.api import create_app
 from tests.api.servers import ROOT
 from tests.conftest import Tally
-from tests.contract.document import OPERATIONS, load_contract
+from tests.contract.document import OPERATIONS, component, load_contract, validator
+from tests.contract.hooks import CONTEXT_VALUE
 from tests.contract.live import LEAST, WAY, Tried, tried
 
 PHASES: Final = ("examples", "coverage", "fuzzing", "stateful")
@@ -30,10 +33,10 @@ PHASES: Final = ("examples", "coverage", "fuzzing", "stateful")
 @pytest.fixture(scope="module")
 def schema() -> BaseSchema:
     """The contract for schemathesis, with its own settings but for the number of examples."""
-    settings = tomllib.loads((ROOT / "schemathesis.toml").read_text(encoding="utf-8"))
-    settings["generation"]["max-examples"] = 15
-    settings["phases"]["stateful"]["generation"]["max-examples"] = 25
-    config = SchemathesisConfig.from_dict(settings)
+    chosen = tomllib.loads((ROOT / "schemathesis.toml").read_text(encoding="utf-8"))
+    chosen["generation"]["max-examples"] = 15
+    chosen["phases"]["stateful"]["generation"]["max-examples"] = 25
+    config = SchemathesisConfig.from_dict(chosen)
     schema = schemathesis.openapi.from_dict(load_contract(), config=config)
     schema.app = create_app()
     return schema
@@ -119,6 +122,18 @@ def event(statuses: list[int], applied: bool = True, valid: bool = True, way: tu
         }
     recorder = {"cases": cases, "interactions": interactions, "checks": {"0": [{"name": "right"}]}}
     return json.dumps({"ScenarioFinished": {"phase": "stateful", "recorder": recorder}})
+
+
+@settings(max_examples=300)
+@given(
+    some.recursive(
+        some.one_of(some.none(), some.booleans(), some.integers(), some.floats(allow_nan=False), some.text()),
+        lambda inner: some.one_of(some.lists(inner), some.dictionaries(some.text(), inner)),
+        max_leaves=5,
+    )
+)
+def test_values_of_a_context_are_the_same_in_other_words(value: Any) -> None:
+    assert validator(CONTEXT_VALUE).is_valid(value) == validator(component("ContextValue")).is_valid(value)
 
 
 def test_a_way_is_counted_only_if_it_was_gone_to_its_end() -> None:
