@@ -1,8 +1,6 @@
 """The HTTP API: ``create_app`` and one module for each resource. It knows no rule of the game."""
 
-from collections.abc import Callable
 from time import perf_counter
-from typing import Any
 
 from flask import Flask, Response, g, request
 from werkzeug.exceptions import NotFound
@@ -17,20 +15,13 @@ from service.observability import logs, metrics
 from service.observability.requests import record
 
 
-class _App(Flask):
-    """Flask, but for its asking five times a request whether a function is a coroutine: none is."""
-
-    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        return func
-
-
 def create_app() -> Flask:
     """The WSGI app, its rulesets and tables loaded.
 
     Raises ``MalformedRuleset`` for a wrong ruleset file, ``MalformedKeys`` for a wrong key file and
     ``MalformedOrigins`` for a wrong ``CORS_ORIGINS``.
     """
-    app = _App(__name__)
+    app = Flask(__name__)
     # A path is right or wrong, never redirected.
     app.url_map.merge_slashes = app.url_map.redirect_defaults = False
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # `manners` answers OPTIONS
