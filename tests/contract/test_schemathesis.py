@@ -13,8 +13,6 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 import schemathesis
-from hypothesis import given, settings
-from hypothesis import strategies as some
 from schemathesis.checks import CHECKS
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import Status, events, from_schema
@@ -23,8 +21,7 @@ from schemathesis.schemas import BaseSchema
 from service.api import create_app
 from tests.api.servers import ROOT
 from tests.conftest import Tally
-from tests.contract.document import OPERATIONS, component, load_contract, validator
-from tests.contract.hooks import CONTEXT_VALUE
+from tests.contract.document import OPERATIONS, load_contract
 from tests.contract.live import LEAST, WAY, Tried, tried
 
 PHASES: Final = ("examples", "coverage", "fuzzing", "stateful")
@@ -122,18 +119,6 @@ def event(statuses: list[int], applied: bool = True, valid: bool = True, way: tu
         }
     recorder = {"cases": cases, "interactions": interactions, "checks": {"0": [{"name": "right"}]}}
     return json.dumps({"ScenarioFinished": {"phase": "stateful", "recorder": recorder}})
-
-
-@settings(max_examples=300)
-@given(
-    some.recursive(
-        some.one_of(some.none(), some.booleans(), some.integers(), some.floats(allow_nan=False), some.text()),
-        lambda inner: some.one_of(some.lists(inner), some.dictionaries(some.text(), inner)),
-        max_leaves=5,
-    )
-)
-def test_values_of_a_context_are_the_same_in_other_words(value: Any) -> None:
-    assert validator(CONTEXT_VALUE).is_valid(value) == validator(component("ContextValue")).is_valid(value)
 
 
 def test_a_way_is_counted_only_if_it_was_gone_to_its_end() -> None:
