@@ -22,9 +22,9 @@ def before_load_schema(ctx: schemathesis.HookContext, raw_schema: dict[str, Any]
     """Let links hand on whole bodies; schemathesis would fill in wrong ones only to replace them.
 
     It also takes a body with expressions within it for a link's ``requestBody``. OpenAPI, to the letter, does
-    not: hence their place aside. And it gives up where it must make up a list in which something is not exactly
-    one of several shapes, or 52 different values of a type that has not as many: so the shapes of an action,
-    which exclude one another, come as ``anyOf``, and a deck is one of a few.
+    not: hence their place aside. And it gives up where it must make up a list in which something is not
+    exactly one of several shapes, or 52 different values of a type that has not as many: so the shapes of an
+    action, which exclude one another, come as ``anyOf``, and a deck is one of a few.
     """
     for item in raw_schema["paths"].values():
         for operation in item.values():

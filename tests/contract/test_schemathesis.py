@@ -1,8 +1,8 @@
 """Requests that schemathesis makes up from the contract: examples, boundaries, random ones, chains of links.
 
 The settings are those of ``schemathesis.toml``, which ``make contract`` takes over the wire; here it is fewer
-examples and no socket. No seed is drawn; only what modules Python has loaded by then makes a difference, since
-Hypothesis picks up constants there.
+examples and no socket. No seed is drawn. Only what Python has loaded by then makes a difference, since
+Hypothesis picks up constants from there.
 """
 
 import base64
