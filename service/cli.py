@@ -17,7 +17,6 @@ from service.api.manners import MalformedOrigins, configured_origins
 from service.api.problems import Problem, as_problem
 from service.api.verification import verify_shown
 from service.audit import RefusedAudit
-from service.audit.runner import audit
 from service.certificate.jws import certify
 from service.conformance.client import Deployment
 from service.conformance.kits import MalformedKit, load_kit, newest_kit
@@ -241,6 +240,8 @@ def _verifying(options: argparse.Namespace) -> Keys:
 
 
 def _audit(options: argparse.Namespace) -> Any:
+    from service.audit.runner import audit  # no other command needs it
+
     names = ("output", "certificates", "resume", "workers", "scheduler")
     return audit(
         options.files,

@@ -187,11 +187,27 @@ def _rank_five(cards: Sequence[int]) -> tuple[int, tuple[int, ...]]:
 
 
 def _evaluate_by_rule(cards: Sequence[int]) -> Evaluation:
-    """Evaluate without the table: what fills it, and what the rare six cards with a flush need."""
+    """Evaluate without the tables: what they follow from, and what the rare six cards with a flush need."""
     strengths = _strengths(cards)
     strength = max(strengths)
     _, second = _apart(_held(cards, strengths))
     return Evaluation(strength, _KIND_OF[strength], second.kind if second else None)
+
+
+def _evaluate_by_pattern(cards: Sequence[int]) -> Evaluation:
+    """Evaluate five cards, or six without a flush, given by ascending rank: each pattern once by the rule.
+
+    The second combination goes by what each five of them make, how often each rank occurs, and which are
+    aces and kings: which cores there are, and which lie in which, depends on nothing else.
+    """
+    strengths = _strengths(cards)
+    strength = max(strengths)
+    kinds = [_KIND_OF[each] for each in strengths]
+    ranks = [card >> 2 for card in cards]
+    pattern = (*kinds, *map(ranks.count, ranks), KING in ranks, ACE in ranks)
+    if pattern not in _SECONDS:
+        _SECONDS[pattern] = _evaluate_by_rule(cards).second
+    return Evaluation(strength, _KIND_OF[strength], _SECONDS[pattern])
 
 
 def _hands_by_ranks(size: int) -> Iterator[tuple[int, ...]]:
@@ -215,6 +231,7 @@ STRENGTH_FLOORS: Final = {kind: _KIND_OF.index(kind) for kind in KINDS}
 """Strength of the weakest hand of each kind."""
 GAME_FLOOR: Final = STRENGTH_FLOORS["ace_king"]
 """Strength from which the dealer has game (rule book, section 1)."""
+_SECONDS: Final[dict[tuple[object, ...], Kind | None]] = {}
 # Two tables, since the smaller one finds room in a processor's cache.
-_OF_FIVE: Final = _table(_FIVES, _evaluate_by_rule)
-_OF_SIX: Final = _table(_hands_by_ranks(6), _evaluate_by_rule)
+_OF_FIVE: Final = _table(_FIVES, _evaluate_by_pattern)
+_OF_SIX: Final = _table(_hands_by_ranks(6), _evaluate_by_pattern)

@@ -104,5 +104,5 @@ def test_an_interruption_is_status_130(right: str, run: Command, monkeypatch: py
     def interrupted(*_: object, **__: object) -> None:
         raise Interrupted("interrupted; go on")
 
-    monkeypatch.setattr("service.cli.audit", interrupted)
+    monkeypatch.setattr("service.audit.runner.audit", interrupted)
     assert run("audit", right) == (130, "", "russian-poker: interrupted; go on\n")
