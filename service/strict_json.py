@@ -17,7 +17,8 @@ _ESCAPE: Final = re.compile(rb"\\.", re.DOTALL)
 _STRING: Final = re.compile(rb'"[^"]*"?')
 _AS_SQUARE: Final = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b'"[]{}'))
-_FRACTION: Final = re.compile(rb"[:,\[]-?[0-9]+[.eE]")
+_NUMBERS: Final = bytes.maketrans(b",[eE", b"::..")
+_DIGITS: Final = b"-0123456789"
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -49,7 +50,8 @@ def _plainly_read(body: bytes) -> dict[str, Any] | None:
 
     Written again it gives the same bytes, so no member stands twice and nothing could be read otherwise.
     """
-    if not body.startswith(b"{") or _FRACTION.search(body):
+    # Without its digits a number that is more than digits begins with its point or exponent.
+    if not body.startswith(b"{") or b":." in body.translate(_NUMBERS, _DIGITS):
         return None
     try:
         document: dict[str, Any] = orjson.loads(body)
