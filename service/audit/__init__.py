@@ -27,5 +27,5 @@ def present(module: str, extra: str) -> None:
     except ModuleNotFoundError:
         found = None
     if found is None:
-        cure = f"pip install 'russian-poker[{extra}]'"
+        cure = f"pip install '.[{extra}]' in the folder of this software"
         raise RefusedAudit(f"this needs {module}, which is not installed: {cure}")

@@ -141,6 +141,8 @@ def _state(
         raise RefusedAudit(f"{unfit[0]} cannot be read a second time, so there is no resuming")
     try:
         state: dict[str, Any] = json.loads((folder / STATE).read_bytes())
+        others = [name for name, value in identity.items() if state["identity"][name] != value]
+        _ = [state[name] for name in ("file", "end", "files", "counts", "lists")]
     except FileNotFoundError:
         lists = [folder / name for name in LISTS]
         if (folder / SUMMARY).exists() or any(path.exists() and path.stat().st_size for path in lists):
@@ -152,13 +154,14 @@ def _state(
             "counts": {},
             "lists": dict.fromkeys(LISTS, 0),
         }
+    except (ValueError, LookupError, TypeError):
+        raise RefusedAudit(f"{folder / STATE} is damaged; audit again, into another folder") from None
     if not resume:
         raise RefusedAudit(
             f"{folder} holds an audit already; go on with it by --resume or name another folder with --output"
         )
-    for name, value in identity.items():
-        if state["identity"][name] != value:
-            raise RefusedAudit(f"the audit in {folder} is another one: its {name} are not those given now")
+    if others:
+        raise RefusedAudit(f"the audit in {folder} is another one: its {others[0]} are not those given now")
     return state
 
 

@@ -72,11 +72,11 @@ def audit_records(
     by_header = headers(keys)
     number = 0
     for number, line in enumerate(lines, 1):
-        record = line.strip()
-        if not record:
-            continue
-        if len(record) > MAX_LINE:
+        if len(line) > MAX_LINE:  # before it could pass for blank: of a longer one only the beginning is here
             damages.append(Damage(number, f"the line is longer than {MAX_LINE} bytes"))
+            continue
+        record = line.strip(b" \t\r\n")
+        if not record:
             continue
         confirmed = _confirmed(record, registry, by_header, certificates)
         if confirmed is not None:
@@ -85,7 +85,7 @@ def audit_records(
         try:
             verified = _verified(record, registry, keys, certificates)
         except (MalformedJson, InvalidRequest) as error:
-            damages.append(Damage(number, str(error)))
+            damages.append(Damage(number, str(error).removeprefix("line 1, ")))  # it has no other
             continue
         ruleset = _ruleset(verified.outcome, registry)
         _count(counts[ruleset], verified)
@@ -127,7 +127,7 @@ def _confirmed(
         else:
             return None
         hidden = outcome["deal"]["source"] == "seed" and "server_seed" not in outcome["deal"]
-        if outcome["status"] != "settled" or hidden == (server_seed is None):
+        if outcome["status"] != "settled" or hidden != ("server_seed" in shown):
             return None
         computed = settle_request(load(ROUND, request_of(outcome, server_seed)), registry)
         if names_a_build(outcome["engine"]["digest"]):

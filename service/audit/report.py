@@ -57,13 +57,13 @@ def summary(
     counts: Mapping[str, Mapping[str, int]],
     damaged: int,
 ) -> dict[str, Any]:
-    """The audit in numbers. ``valid`` is True where every record was read, checked and found right."""
+    """The audit in numbers. ``valid`` is True where there were records, and every one was read and right."""
     total: Counter[str] = Counter()
     for counter in counts.values():
         total.update(counter)
     wrong = ("differing", "unchecked", *CODES)
     return {
-        "valid": not damaged and not any(total[name] for name in wrong),
+        "valid": total["rounds"] > 0 and not damaged and not any(total[name] for name in wrong),
         **{name: identity[name] for name in ("engine", "certificates")},
         "total": {**_row(total), "damaged": damaged},
         "rulesets": {ruleset: _row(counts[ruleset]) for ruleset in sorted(counts)},

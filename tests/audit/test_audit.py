@@ -227,6 +227,14 @@ def test_a_file_that_changes_meanwhile_is_told(tmp_path: Path, monkeypatch: pyte
     assert not (tmp_path / "out" / "summary.json").exists()
 
 
+@pytest.mark.parametrize("state", ["", "{", "[]", "{}", '{"identity": {}}'])
+def test_a_damaged_state_is_told(state: str, names: list[str], tmp_path: Path) -> None:
+    run(*names, output=tmp_path)
+    (tmp_path / "state.json").write_text(state)
+    with pytest.raises(RefusedAudit, match=r"state\.json is damaged"):
+        run(*names, output=tmp_path, resume=True)
+
+
 def test_a_worker_that_dies_is_told(
     names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -184,5 +184,5 @@ def _free_port() -> int:
 
 def test_without_the_library_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.audit.find_spec", lambda _: None)
-    with pytest.raises(RefusedAudit, match=r"distributed.*pip install 'russian-poker\[dask\]'"):
+    with pytest.raises(RefusedAudit, match=r"distributed.*pip install '\.\[dask\]'"):
         run(write(tmp_path / "a", []), output=tmp_path / "out", scheduler="tcp://127.0.0.1:1")

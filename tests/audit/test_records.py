@@ -346,6 +346,9 @@ def test_keys_decide() -> None:
         b'{"status": "\\ud800"}',
         b'{"a":' * 40 + b"1" + b"}" * 40,
         b'{"status": "' + b"x" * MAX_LINE + b'"}',
+        b" " * (MAX_LINE + 1),  # of a longer line this may be the beginning
+        b"\x0b" + line(outcomes()[0]) + b"\x0c",
+        line({"outcome": outcomes()[0], "server_seed": None}),
     ],
     ids=lambda line: line[:20],
 )

@@ -50,7 +50,7 @@ def test_anything_else_is_status_1(right: str, wrong: str, run: Command) -> None
     assert (total["equal"], total["differing"], total["unchecked"], total["damaged"]) == (10, 1, 1, 1)
     for place, content in enumerate(Path(wrong).read_bytes().splitlines()):
         assert run("audit", "-", "--output", str(place), stdin=content).status == 1
-    assert run("audit", "-", "--output", "blank", stdin=b"\n\n").status == 0
+    assert run("audit", "-", "--output", "blank", stdin=b"\n\n").status == 1
 
 
 def test_a_second_run_goes_on_only_when_told_to(right: str, run: Command) -> None:
@@ -98,6 +98,20 @@ def test_a_name_may_be_no_text(run: Command) -> None:
     assert json.loads(done.out)["files"][0]["file"] == name
     assert json.loads(Path("audit/damaged.ndjson").read_bytes())["file"] == name
     assert run("audit", name, "--resume") == done
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("KEYS_FILE", "nowhere"), ("KEYS", "{}"), ("RULESETS_DIR", "nowhere")]
+)
+def test_without_keys_or_rulesets_there_is_no_audit(
+    name: str, value: str, right: str, run: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("audit", right, "--jwks", "nowhere").status == 2
+    monkeypatch.setenv(name, value)
+    done = run("audit", right)
+    assert (done.status, done.out) == (2, "")
+    assert name in done.err
+    assert not Path("audit").exists()
 
 
 def test_an_interruption_is_status_130(right: str, run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
