@@ -9,6 +9,7 @@ from typing import Any
 from gunicorn.glogging import Logger
 
 from service.observability import logs, metrics
+from service.settings import whole_setting
 
 wsgi_app = "service.api:create_app()"
 
@@ -17,14 +18,14 @@ _host, _port = os.environ.get("HOST", "127.0.0.1"), os.environ.get("PORT", "8080
 bind = f"[{_host}]:{_port}" if ":" in _host else f"{_host}:{_port}"  # IPv6 addresses need the brackets
 
 # A worker uses one core, so as many as there are cores. Two, so that one answers while the other is replaced.
-workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
+workers = whole_setting("WEB_CONCURRENCY", 2)
 
 # Rounds take turns on the core whatever the number of threads; these keep a slow sender from stopping all.
 worker_class = "gthread"
 threads = 4
 
 # Seconds that a thread waits for the next bytes of a request: who sends none holds it no longer.
-_PATIENCE = int(os.environ.get("SENDER_TIMEOUT", "20"))
+_PATIENCE = whole_setting("SENDER_TIMEOUT", 20)
 
 # Tables are built once, in the master, and shared with all workers: a worker starts in milliseconds.
 preload_app = True
@@ -53,6 +54,9 @@ limit_request_line = 4094
 limit_request_fields = 64
 limit_request_field_size = 8190
 
+# No header decides where a request goes: gunicorn would believe these of a proxy on this machine.
+forwarder_headers = ""
+
 # Nobody steers workers through a socket here: signals do.
 control_socket_disable = True
 
@@ -75,6 +79,12 @@ def when_ready(server: Any) -> None:
     """Let connections wait for no sender too long: they take that over from the socket that accepts them."""
     for listener in server.LISTENERS:
         listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", _PATIENCE, 0))
+
+
+def pre_request(worker: Any, request: Any) -> None:
+    """Close after a long body: of one that is refused unread gunicorn passes over so much and no more."""
+    if any(name == "CONTENT-LENGTH" and int(value) > 64 * 1024 for name, value in request.headers):
+        request.force_close()
 
 
 def pre_fork(server: Any, worker: Any) -> None:

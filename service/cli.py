@@ -1,14 +1,16 @@
 """The ``russian-poker`` command.
 
-Exit status: 0 done, 1 refused or wrong input (a problem on standard error), 2 wrong usage.
+Exit status: 0 done, 1 refused, 2 wrong usage, 130 interrupted; why stands on standard error. Of ``verify``,
+``audit`` and ``conformance`` 1 is a verdict, on standard output, and 2 that there could be none.
 """
 
 import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,8 @@ from service.keys import (
 from service.registry import configured_rulesets
 from service.rounds import find_ruleset, settle_request, unsealed
 from service.schemas import DECK, EVALUATE, ROUND, load
-from service.strict_json import parse_json
+from service.settings import MalformedSetting, whole_setting
+from service.strict_json import MalformedJson, parse_json
 from service.verification import claim_of
 
 
@@ -46,18 +49,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         document = options.run(options)
-    except (OSError, MalformedRuleset, MalformedKeys, MalformedKit, MalformedOrigins) as error:
+    except KeyboardInterrupt:
+        print("russian-poker: interrupted", file=sys.stderr)
+        return 130
+    except _MALFORMED as error:
         print(f"russian-poker: {error}", file=sys.stderr)
-        return 1
+        return int(options.refused)
     except RefusedAudit as error:
         print(f"russian-poker: {error}", file=sys.stderr)
         return error.status
     except (ValueError, LookupError, Problem) as error:
         print(_explained(as_problem(error)), file=sys.stderr)
-        return 1
-    # A name of a file may be no text.
-    sys.stdout.buffer.write(options.shown(document).encode(errors="backslashreplace"))
+        return int(options.refused)
+    try:
+        # A name of a file may be no text.
+        sys.stdout.buffer.write(options.shown(document).encode(errors="backslashreplace"))
+        sys.stdout.flush()
+    except BrokenPipeError:  # who reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(isinstance(document, dict) and False in (document.get("valid"), document.get("conforms")))
+
+
+_MALFORMED = (OSError, MalformedRuleset, MalformedKeys, MalformedKit, MalformedOrigins, MalformedSetting)
+"""What a file or the environment may hold that nothing can be done with."""
 
 
 def _as_json(document: Any) -> str:
@@ -68,10 +82,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="russian-poker",
         description="Deal, settle and explain rounds of Russian Poker.",
-        epilog="RULESETS_DIR names a folder of further rulesets. Exit status: 0 done, 1 refused, 2 misused.",
+        epilog="RULESETS_DIR names a folder of further rulesets, KEYS_FILE the keys that sign and verify."
+        " Exit status: 0 done, 1 refused, 2 misused, 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    parser.set_defaults(shown=_as_json)
+    parser.set_defaults(shown=_as_json, refused=1)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     serve = commands.add_parser("serve", help="serve the HTTP API with gunicorn")
@@ -108,11 +123,11 @@ def _parser() -> argparse.ArgumentParser:
         "verify",
         help="verify a certificate or an outcome",
         description="Verify what FILE holds: a certificate, an outcome, or a request with an outcome claimed"
-        " for it. Needs no network. Exit status 1: not valid.",
+        " for it. Needs no network. Exit status: 0 valid, 1 not valid, 2 nothing could be verified.",
     )
     verify.add_argument("file", metavar="FILE", help="a file, or - for standard input")
     verify.add_argument("--server-seed", metavar="HEX", help="the server seed, where the outcome hides it")
-    verify.set_defaults(run=_verify)
+    verify.set_defaults(run=_verify, refused=2)
 
     bulk = commands.add_parser(
         "audit",
@@ -141,7 +156,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_false",
         help="leave certificates within outcomes unchecked",
     )
-    bulk.set_defaults(run=_audit)
+    bulk.set_defaults(run=_audit, refused=2)
     for command in (verify, bulk):
         command.add_argument(
             "--jwks", type=Path, metavar="FILE", help="the public keys of the service that signed"
@@ -166,7 +181,7 @@ def _parser() -> argparse.ArgumentParser:
         "conformance",
         help="test a deployment with golden vectors",
         description="Ask the deployment at URL every case of a conformance kit and tell what differs."
-        " Exit status 1: something does.",
+        " Exit status: 0 nothing does, 1 something does, 2 nothing could be tested.",
     )
     conformance.add_argument(
         "deployment", metavar="URL", type=_deployment, help="such as https://host/prefix"
@@ -185,27 +200,27 @@ def _parser() -> argparse.ArgumentParser:
         default=report_text,
         help="report in JSON, with every difference",
     )
-    conformance.set_defaults(run=_conformance)
+    conformance.set_defaults(run=_conformance, refused=2)
     return parser
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65535:
-        raise argparse.ArgumentTypeError("a port is from 0 to 65535")
-    return port
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to 65535; got {text!r}")
+    return int(text)
 
 
 def _count(text: str) -> int:
-    count = int(text)
-    if count < 1:
-        raise argparse.ArgumentTypeError("at least 1")
-    return count
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a whole number from 1; got {text!r}")
+    return int(text)
 
 
 def _serve(options: argparse.Namespace) -> None:
     # What is wrong is better told here than in the log of a worker.
     configured_rulesets(), configured_keys(), configured_origins()
+    for name in ("WEB_CONCURRENCY", "SENDER_TIMEOUT"):
+        whole_setting(name, 1)
     os.environ["HOST"], os.environ["PORT"] = options.host, str(options.port)
 
     from gunicorn.app import wsgiapp  # no other command needs it
@@ -236,7 +251,7 @@ def _verifying(options: argparse.Namespace) -> Keys:
     keys = configured_keys()
     if not options.jwks:
         return keys
-    return keys._replace(verifying=verification_keys(parse_json(options.jwks.read_bytes())))
+    return keys._replace(verifying=_from_key_file(options.jwks, verification_keys))
 
 
 def _audit(options: argparse.Namespace) -> Any:
@@ -252,11 +267,18 @@ def _audit(options: argparse.Namespace) -> Any:
 
 
 def _rotate(options: argparse.Namespace) -> Any:
-    return rotated_keys(parse_json(options.file.read_bytes()))
+    return _from_key_file(options.file, rotated_keys)
 
 
 def _revoke(options: argparse.Namespace) -> Any:
-    return revoked_keys(parse_json(options.file.read_bytes()), options.kid, options.reason)
+    return _from_key_file(options.file, partial(revoked_keys, kid=options.kid, reason=options.reason))
+
+
+def _from_key_file(path: Path, make: Callable[[Any], Any]) -> Any:
+    try:
+        return make(parse_json(path.read_bytes()))
+    except (MalformedKeys, MalformedJson) as error:
+        raise MalformedKeys(f"{path}: {error}") from None
 
 
 def _read(file: str) -> bytes:
@@ -269,8 +291,9 @@ def _deck(options: argparse.Namespace) -> Any:
 
 
 def _evaluate(options: argparse.Namespace) -> Any:
-    body = load(EVALUATE, {"ruleset": options.ruleset, "cards": options.cards})
-    return hand_document(find_ruleset(configured_rulesets(), body["ruleset"]).ruleset, body["cards"])
+    ruleset = find_ruleset(configured_rulesets(), options.ruleset).ruleset
+    body = load(EVALUATE, {"ruleset": ruleset.id, "cards": " ".join(options.cards).split()})
+    return hand_document(ruleset, body["cards"])
 
 
 def _rulesets(options: argparse.Namespace) -> Any:
@@ -299,14 +322,9 @@ def _progress(asked: int, cases: int) -> None:
 
 
 def _explained(problem: Problem) -> str:
-    """A problem for a terminal: its title, then every fault, then the cure."""
+    """A problem for a terminal: its title, then every fault. Its type's cure speaks of calls over HTTP."""
     faults = [f"  {error['pointer'] or 'the document'}: {error['detail']}" for error in problem.errors]
-    lines = [
-        f"russian-poker: {problem.type.title}",
-        *(faults or [f"  {problem.detail}"]),
-        f"  {problem.type.cure}",
-    ]
-    return "\n".join(lines)
+    return "\n".join([f"russian-poker: {problem.type.title}", *(faults or [f"  {problem.detail}"])])
 
 
 if __name__ == "__main__":

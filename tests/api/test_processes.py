@@ -277,6 +277,24 @@ def test_too_large_a_body_is_refused_before_it_is_sent(server: Server) -> None:
             assert str(announced) in is_problem(wire.answer(), "body-too-large")["detail"]
 
 
+def test_a_connection_says_that_it_ends_after_a_body_that_nobody_read(server: Server) -> None:
+    for path, size, ends in ((SETTLE, 64 * 1024, False), (SETTLE, 70_000, True), ("/nowhere", 70_000, True)):
+        with server.wire() as wire:
+            wire.send(post(path, b" " * size) + post("/livez"))
+            answer = wire.answer()
+            assert answer.status in (400, 404, 413)
+            assert (answer.headers.get("connection") == "close") == ends
+            if not ends:
+                assert wire.answer().status == 405
+
+
+def test_no_header_decides_where_a_request_goes(server: Server) -> None:
+    for header in ("SCRIPT_NAME: /v1", "Script-Name: /v1", "PATH_INFO: /livez", "X-Forwarded-Prefix: /v1"):
+        with server.wire() as wire:
+            wire.send(post(SETTLE, ROUND, header))
+            assert wire.answer().status == 200, header
+
+
 def test_too_large_a_head_is_refused(server: Server) -> None:
     for data in (post("/" + "x" * 10_000), post(SETTLE, ROUND, "X: " + "x" * 20_000)):
         with server.wire() as wire:

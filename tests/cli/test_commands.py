@@ -1,6 +1,9 @@
 """What each command of ``russian-poker`` prints: the same as the API, told to people where it refuses."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ from flask.testing import FlaskClient
 
 from service.api import create_app
 from tests.api.house import FLUSH, house_ruleset
+from tests.api.servers import ROOT
 from tests.cli.conftest import Command
 from tests.support.vectors import load, settle_body
 
@@ -240,6 +244,45 @@ def test_every_command_knows_the_rulesets_of_the_house(
     assert json.loads(run("evaluate", "house-1", *FLUSH).out)["odds"] == 6
     settled = run("settle", "-", stdin=json.dumps(ROUND | {"ruleset": "house-1"}).encode())
     assert json.loads(settled.out)["ruleset"]["id"] == "house-1"
+
+
+@pytest.mark.parametrize("name", ["WEB_CONCURRENCY", "SENDER_TIMEOUT"])
+@pytest.mark.parametrize("text", ["two", "0", "-1", "1.5", ""])
+def test_serve_gives_up_for_a_number_that_is_none(
+    name: str, text: str, run: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, text)
+    told = f"russian-poker: {name} must be a whole number from 1; got {text!r}\n"
+    assert run("serve") == (1, "", told)
+
+
+def test_an_interrupted_command_says_so(run: Command, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("service.cli.settle_request", interrupted)
+    assert run("settle", str(file)) == (130, "", "russian-poker: interrupted\n")
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    # The reader is gone before anything is written.
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "service.cli", "rulesets", "casino-1"],
+        cwd=ROOT,
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_evaluate_takes_cards_in_one_argument_too(run: Command) -> None:
+    cards = ["Ah", "Kd", "Td", "8c", "8s"]
+    assert run("evaluate", "casino-1", " ".join(cards)) == run("evaluate", "casino-1", *cards)
+    assert "there is no ruleset 'Ah'" in run("evaluate", *cards).err
 
 
 def test_serve_gives_up_for_an_origin_that_is_none(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:

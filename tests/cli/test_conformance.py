@@ -80,7 +80,7 @@ def test_a_file_that_is_no_kit(content: bytes | None, tmp_path: Path, run: Comma
     if content is not None:
         path.write_bytes(content)
     done = run("conformance", "http://127.0.0.1:1", "--kit", str(path))
-    assert (done.status, done.out) == (1, "")
+    assert (done.status, done.out) == (2, "")
     assert done.err.startswith("russian-poker: ")
     assert "Traceback" not in done.err
 

@@ -1,0 +1,15 @@
+"""Settings in whole numbers, as the environment gives them."""
+
+import os
+
+
+class MalformedSetting(ValueError):
+    """A setting that is no whole number from 1; the text names it."""
+
+
+def whole_setting(name: str, default: int) -> int:
+    """The whole number from 1 to which the environment sets a name. Raises ``MalformedSetting``."""
+    text = os.environ.get(name, str(default))
+    if not text.isdecimal() or int(text) < 1:
+        raise MalformedSetting(f"{name} must be a whole number from 1; got {text!r}")
+    return int(text)
