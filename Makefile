@@ -64,8 +64,11 @@ $(VENV)/.created:
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
+# The command, before the package itself is installed (.editable), which puts its own in this one's place.
 $(VENV)/.runtime: requirements.lock $(VENV)/.created
 	$(PIP) install --require-hashes -r requirements.lock
+	@printf '#!/bin/sh\nPYTHONPATH="%s" exec "%s/python" -P -m service.cli "$$@"\n' "$(CURDIR)" "$(CURDIR)/$(BIN)" > $(BIN)/russian-poker
+	@chmod +x $(BIN)/russian-poker
 	@touch $@
 
 # requirements-dev.lock contains the runtime, hence the stamp for both.

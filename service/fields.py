@@ -136,7 +136,8 @@ class Whole(Bounded):
     def read(self, value: Any) -> int:
         if type(value) is not int:
             if type(value) is float:
-                raise wrong("type", f"must be a whole number; got {value}")
+                lost = " with a fraction" if value.is_integer() else ""  # of more digits than a double has
+                raise wrong("type", f"must be a whole number; got {value}{lost}")
             hint = "; drop the quotes" if isinstance(value, str) and value.strip("-").isdigit() else ""
             raise wrong("type", f"must be a whole number; got {json_type(value)}{hint}")
         if not self.minimum <= value <= self.maximum:

@@ -48,26 +48,22 @@ def configured_keys() -> Keys:
 
     Raises ``MalformedKeys``, also for the published development keys where ``PRODUCTION`` is set.
     """
-    keys = read_keys(_configured_document())
+    path, text = os.environ.get("KEYS_FILE"), os.environ.get("KEYS")
+    where = f"KEYS_FILE {path}" if path else "KEYS"
+    try:
+        if path:
+            text = Path(path).read_text(encoding="utf-8")
+        keys = read_keys(development_keys() if text is None else json.loads(text))
+    except json.JSONDecodeError as error:
+        raise MalformedKeys(f"{where}: no JSON at line {error.lineno}, column {error.colno}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise MalformedKeys(f"{where}: {error}") from None
     if os.environ.get("PRODUCTION") and _DEVELOPMENT_KIDS & {*keys.verifying, *keys.sealer.keys}:
         raise MalformedKeys(
             "PRODUCTION is set, where the published development keys prove and hide nothing;"
             " name a file of your own in KEYS_FILE (russian-poker keys new > keys.json)"
         )
     return keys
-
-
-def _configured_document() -> Any:
-    path, text = os.environ.get("KEYS_FILE"), os.environ.get("KEYS")
-    where = "KEYS_FILE" if path else "KEYS"
-    try:
-        if path:
-            text = Path(path).read_text(encoding="utf-8")
-        return development_keys() if text is None else json.loads(text)
-    except json.JSONDecodeError as error:
-        raise MalformedKeys(f"{where}: no JSON at line {error.lineno}, column {error.colno}") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise MalformedKeys(f"{where}: {error}") from None
 
 
 def read_keys(document: Any) -> Keys:

@@ -234,9 +234,12 @@ class _RulesetFile(Schema):
 
     @validates_schema(skip_on_field_errors=True)
     def _parts_agree(self, document: dict[str, Any], **_: Any) -> None:
-        match = _ID.fullmatch(document["id"])
-        if not match or int(match["version"]) != document["version"]:
+        id, version = document["id"], document["version"]
+        match = _ID.fullmatch(id)
+        if not match:
             raise ValidationError("a name in lower case, a hyphen and the version, such as casino-1", "id")
+        if int(match["version"]) != version:
+            raise ValidationError(f"the id {id} ends in another version than {version}", "version")
         stated = [decision["id"] for decision in document["decisions"]]
         if len(set(stated)) != len(stated):
             raise ValidationError("a decision is stated twice", "decisions")

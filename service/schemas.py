@@ -18,6 +18,7 @@ from service.fairness.shuffle import MAX_CLIENT_SEED_BYTES, MAX_NONCE
 from service.fields import (
     NULL,
     REQUIRED,
+    Bounded,
     Cards,
     Choice,
     Flag,
@@ -119,7 +120,7 @@ class ClientSeed(Text):
 
 
 class Record(Value):
-    """A flat JSON object, read in one pass into a record; members that it does not have are refused.
+    """A JSON object, read in one pass into a record; members that it does not have are refused.
 
     ``make`` gets each member under its name, or under the ``attribute`` that its field names.
     """
@@ -162,7 +163,7 @@ class Record(Value):
 
 
 class OneOf(Value):
-    """A flat JSON object of one of several shapes; ``choose`` finds the shape or raises."""
+    """A JSON object of one of several shapes; ``choose`` finds the shape or raises."""
 
     def __init__(
         self, shapes: Mapping[str, Record], choose: Callable[[dict[str, Any]], str], **kwargs: Any
@@ -177,14 +178,12 @@ class OneOf(Value):
         return self.shapes[self.choose(value)].read(value)
 
 
-class Items(Value):
+class Items(Bounded):
     """An array of records, with bounds on its length."""
 
     def __init__(self, item: Record | OneOf, minimum: int, maximum: int, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__(minimum, maximum, **kwargs)
         self.item = item
-        self.minimum = minimum
-        self.maximum = maximum
 
     def check(self, value: Any) -> None:
         """Raise ``ValidationError`` for what is no array of so many items."""
@@ -283,12 +282,13 @@ def _deck_deal(deck: tuple[int, ...]) -> DeckDeal:
 
 
 def _deal_shape(deal: dict[str, Any]) -> str:
-    if "sealed_seed" in deal and "server_seed" in deal and "deck" not in deal:
-        raise ValidationError({"server_seed": [_TWO_SEEDS]})
-    return "deck" if "deck" in deal else "sealed" if "sealed_seed" in deal else "seed"
+    sources = [name for name in _SHAPE_BY_SOURCE if name in deal]
+    for other in sources[1:]:
+        raise ValidationError({other: [Wrong("unknown-member", f"give {sources[0]} or {other}, not both")]})
+    return _SHAPE_BY_SOURCE[sources[0]] if sources else "seed"
 
 
-_TWO_SEEDS: Final = Wrong("unknown-member", "give server_seed or sealed_seed, not both")
+_SHAPE_BY_SOURCE: Final = {"deck": "deck", "sealed_seed": "sealed", "server_seed": "seed"}
 DEAL: Final = OneOf(
     {
         "seed": Record({"server_seed": SEEDS["server_seed"], **_CHOICES}, _seed_deal),

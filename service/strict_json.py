@@ -22,6 +22,12 @@ _DIGITS: Final = b"-0123456789"
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
+_SEVERAL: Final = (
+    "more follows the JSON text; only application/x-ndjson holds several, each on a line of its own"
+    " (curl keeps lines with --data-binary)"
+)
+
+
 class MalformedJson(ValueError):
     """Bytes that are not JSON in UTF-8, or are ambiguous; the text names the place and the likely mistake."""
 
@@ -65,7 +71,8 @@ def _strictly_read(text: str) -> Any:
     try:
         document = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        _refuse(f"line {error.lineno}, column {error.colno}: {error.msg}")
+        msg = _SEVERAL if error.msg == "Extra data" else error.msg
+        _refuse(f"line {error.lineno}, column {error.colno}: {msg}")
     except MalformedJson:
         raise
     except ValueError:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from service.certificate.differences import Difference, differences
 from service.certificate.jws import RefusedCertificate, VerificationKey, open_certificate
 from service.fairness.sealing import Sealer
+from service.fields import Wrong
 from service.game.documents import Document
 from service.keys import DEVELOPMENT_NOTICE
 from service.registry import Registry
@@ -20,7 +21,7 @@ from service.rounds import (
     unsealed,
     void_request,
 )
-from service.schemas import CERTIFICATE, CLAIM, ROUND, load
+from service.schemas import CERTIFICATE, CLAIM, ROUND, InvalidRequest, load
 
 
 class Verification(NamedTuple):
@@ -45,7 +46,8 @@ class RefusedRequest(ValueError):
 
 def claim_of(shown: Any) -> Any:
     """What somebody shows as ``verify`` takes it: an outcome may come alone."""
-    return {"outcome": shown} if isinstance(shown, dict) and "status" in shown else shown
+    alone = isinstance(shown, dict) and "status" in shown and "outcome" not in shown
+    return {"outcome": shown} if alone else shown
 
 
 def verify(
@@ -57,6 +59,8 @@ def verify(
     an outcome has to vouch for that very outcome. Raises ``InvalidRequest`` for a document of another shape
     and ``RefusedRequest``.
     """
+    if claim_of(shown) is not shown:
+        raise InvalidRequest({"outcome": [Wrong("required", 'wrap the outcome, as {"outcome": …}')]})
     if isinstance(shown, dict) and "certificate" in shown:
         claim = load(CERTIFICATE, shown)
         try:

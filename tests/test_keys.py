@@ -278,6 +278,18 @@ def test_without_keys_the_development_keys_are_used_and_say_so() -> None:
     assert [key["development"] for key in first.jwks()["keys"]] == [True]
 
 
+def test_a_service_with_the_development_keys_warns_at_its_start(
+    key_file: Document, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    create_app()
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "KEYS_FILE" in caplog.text
+    caplog.clear()
+    monkeypatch.setenv("KEYS", json.dumps(key_file))
+    create_app()
+    assert not caplog.records
+
+
 def test_the_development_keys_stay_what_they_are() -> None:
     """They are published: golden certificates and other people's examples were signed with them."""
     assert development_keys() == development_keys()

@@ -19,6 +19,7 @@ from service.files import shipped
 GUIDES: Final = (
     "settle-a-round",
     "resume-a-round",
+    "settle-a-batch",
     "verify",
     "seal-seeds",
     "rotate-keys",
@@ -34,6 +35,7 @@ BOOKS: Final = (
     "clients",
     "conformance",
     "audit",
+    "operations",
     "versioning",
     "performance",
     "http",

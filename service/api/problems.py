@@ -149,7 +149,7 @@ REFUSALS: Final = (
     RefusedSeal,
 )
 """Every error that stands for a refusal; any other one is a fault of the service."""
-_HTTP_SLUGS: Final = {404: "not-found", 405: "method-not-allowed", 413: "body-too-large"}
+_HTTP_SLUGS: Final = {404: "not-found", 405: "method-not-allowed"}
 
 
 def _answer(problem: Problem) -> Response:
@@ -160,14 +160,15 @@ def _answer(problem: Problem) -> Response:
 def _http_error(error: HTTPException) -> Response:
     """An error of routing or of reading the request, with the headers that belong to it, such as Allow."""
     slug = _HTTP_SLUGS.get(error.code or 500, "bad-request")
+    allowed = sorted(error.valid_methods or ()) if isinstance(error, MethodNotAllowed) else []
+    useful = " or ".join(method for method in allowed if method not in ("HEAD", "OPTIONS"))
     detail = {
-        "not-found": "no resource has this path; openapi.yaml lists them",
-        "method-not-allowed": f"{request.method} is not possible here",
-        "body-too-large": "the body is longer than this resource takes",
-    }.get(slug, "the request could not be read")
+        "not-found": "no resource has this path; /openapi.yaml lists them and /docs explains them",
+        "method-not-allowed": f"{request.method} is not possible here; use {useful}",
+    }.get(slug, "the request could not be read; its Host header may be no name of a host")
     response = _answer(Problem(slug, detail))
-    if isinstance(error, MethodNotAllowed) and error.valid_methods:
-        response.headers["Allow"] = ", ".join(sorted(error.valid_methods))
+    if allowed:
+        response.headers["Allow"] = ", ".join(allowed)
     return response
 
 

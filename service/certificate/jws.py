@@ -105,8 +105,9 @@ def open_certificate(
     try:
         token = jws.extract_compact(certificate.strip().encode())
         header = token.headers()
-    except (JoseError, ValueError, TypeError) as error:
-        raise RefusedCertificate("malformed", f"this is no compact JWS of three parts: {error}") from None
+    except (JoseError, ValueError, TypeError):
+        parts = "three parts in base64url with dots between them, the first a header in JSON"
+        raise RefusedCertificate("malformed", f"this is no compact JWS: {parts}") from None
     if header.get("alg") != ALGORITHM:
         raise RefusedCertificate(
             "wrong-algorithm", f"the algorithm must be {ALGORITHM}; got {header.get('alg')!r}"

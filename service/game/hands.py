@@ -203,7 +203,7 @@ def _evaluate_by_pattern(cards: Sequence[int]) -> Evaluation:
     strengths = _strengths(cards)
     strength = max(strengths)
     kinds = [_KIND_OF[each] for each in strengths]
-    ranks = [card >> 2 for card in cards]
+    ranks = list(map(rank, cards))
     pattern = (*kinds, *map(ranks.count, ranks), KING in ranks, ACE in ranks)
     if pattern not in _SECONDS:
         _SECONDS[pattern] = _evaluate_by_rule(cards).second

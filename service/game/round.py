@@ -398,7 +398,9 @@ def _why_not_offered(state: Round, box: Box, name: ActionName) -> str:
         terms = state.ruleset.insurance
         if terms is None:
             return f"{state.ruleset.id} has no insurance"
-        return f"it needs {terms.threshold} or better and a maximum that is not below the minimum (A3)"
+        if state.ruleset.hand(state.seen_hand(box)).strength < STRENGTH_FLOORS[terms.threshold]:
+            return f"it needs {terms.threshold} or better (A3)"
+        return "the most that may be insured is less than the least (A3)"
     if box.purchase:
         return f"it has made its one purchase, {box.purchase} (A1, A2)"
     if box.bonus_won and name == "exchange":

@@ -171,6 +171,17 @@ def test_a_line_that_is_no_strict_json_is_refused_in_its_place(line: str, api: A
     assert third == {"outcome": plain(api.settle(json.loads(after)))}
 
 
+def test_two_rounds_on_one_line_are_told_what_belongs_where(api: Api) -> None:
+    one, other = map(dumped, rounds(2))
+    for problem in (
+        json.loads(send_lines(api, one + other).text)["problem"],
+        is_problem(api.send(BATCH, ndjson([one, other])), "malformed-json"),
+    ):
+        assert problem["type"] == "/problems/malformed-json"
+        assert "application/x-ndjson" in problem["detail"]
+        assert "--data-binary" in problem["detail"]
+
+
 def test_a_line_that_is_not_utf_8_is_refused_in_its_place(api: Api) -> None:
     line = dumped(round_body()).encode()
     answer = api.send(BATCH, b"\xff\n" + line, {"Content-Type": NDJSON})

@@ -152,6 +152,14 @@ def test_every_outcome_is_certified(client: FlaskClient, path: str, ruleset: str
     assert outcome["ruleset"]["digest"] == load_rulesets()[ruleset].ruleset.digest
 
 
+def test_a_bare_outcome_is_told_where_it_belongs(client: FlaskClient, settled: Document) -> None:
+    for outcome in (settled, bare(settled)):
+        problem = post(client, VERIFY, outcome).get_json()
+        (error,) = problem["errors"]
+        assert (problem["type"], error["pointer"]) == ("/problems/invalid-request", "/outcome")
+        assert '{"outcome": …}' in error["detail"]
+
+
 def test_a_view_is_not_certified(client: FlaskClient) -> None:
     assert "certificate" not in ask(client, STEP, folded())
 

@@ -9,6 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from service.game.cards import CODES
 from service.keys import development_keys, new_keys, read_keys, revoked_keys, rotated_keys
 from tests.support.http import ask, client_with
 
@@ -124,10 +125,15 @@ def test_reveal_false_keeps_the_seed_and_the_rest_of_the_deck(client: FlaskClien
     assert ask(client, VERIFY, {"outcome": outcome, "server_seed": SEED.hex()})["valid"]
 
 
-def test_one_of_two_seeds_has_to_go(client: FlaskClient) -> None:
-    answer = client.post(SETTLE, json=folded(sealed_seed=sealed(), server_seed="0" * 64))
-    problem = is_refused(answer, "invalid-request", "/deal/server_seed")
-    assert "server_seed or sealed_seed, not both" in problem["detail"]
+@pytest.mark.parametrize(
+    ("first", "other"), [("sealed_seed", "server_seed"), ("deck", "server_seed"), ("deck", "sealed_seed")]
+)
+def test_one_of_two_sources_has_to_go(first: str, other: str, client: FlaskClient) -> None:
+    sources = {"sealed_seed": sealed(), "server_seed": "0" * 64, "deck": list(CODES)}
+    body = folded(sealed_seed=sealed())
+    body["deal"] = {name: sources[name] for name in (other, first)}
+    problem = is_refused(client.post(SETTLE, json=body), "invalid-request", f"/deal/{other}")
+    assert f"give {first} or {other}, not both" in problem["detail"]
 
 
 def test_a_claim_may_show_its_request_with_the_sealed_seed(client: FlaskClient) -> None:

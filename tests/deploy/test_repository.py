@@ -3,10 +3,13 @@
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from service import __version__
 
 ROOT = Path(__file__).parents[2]
 
@@ -86,6 +89,23 @@ def test_make_explains_every_target() -> None:
     assert {name for name, _ in listed} == set(phony.split())
     assert {"run", "test", "lint"} <= set(phony.split())
     assert make() == make("help")
+
+
+def test_the_command_is_there_before_the_package_is_installed(tmp_path: Path) -> None:
+    environment = tmp_path / "an environment"
+    programs = environment / "bin"
+    programs.mkdir(parents=True)
+    (environment / ".created").touch()
+    python = programs / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    link = tmp_path / "venv"  # make knows no names with blanks
+    link.symlink_to(environment)
+    make(f"VENV={os.path.relpath(link, ROOT)}", "PIP=true", f"{os.path.relpath(link, ROOT)}/.runtime")
+    done = subprocess.run(
+        [programs / "russian-poker", "--version"], cwd="/", capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"russian-poker {__version__}\n", "")
 
 
 @pytest.mark.parametrize("target", ["help", "clean"])

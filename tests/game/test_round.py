@@ -317,7 +317,9 @@ def test_A3_bounds_under_a_tables_limits(
     insure = offers(state).get("insure")
     assert (insure.amounts if insure else None) == amounts
     if amounts is None:
-        assert "maximum that is not below the minimum" in str(refused(state, "1 insure 50"))
+        assert "the most that may be insured is less than the least (A3)" in str(
+            refused(state, "1 insure 50")
+        )
         return
     least, most = amounts
     for amount in (least, most):

@@ -215,8 +215,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"decisions": [{"id": "I1", "en": "x"}]}, "decisions.0.ru: "),
     ({"decisions": "I1"}, "decisions: "),
     # the name
-    ({"id": "casino-2"}, "id: a name in lower case, a hyphen and the version"),
-    ({"version": 2}, "id: a name in lower case, a hyphen and the version"),
+    ({"id": "casino-2"}, "version: the id casino-2 ends in another version than 1"),
+    ({"version": 2}, "version: the id casino-1 ends in another version than 2"),
     ({"id": "Casino-1"}, "id: a name in lower case"),
     ({"id": "casino-01"}, "id: a name in lower case"),
     ({"id": "casino-1\n"}, "id: a name in lower case"),
