@@ -18,14 +18,14 @@ _host, _port = os.environ.get("HOST", "127.0.0.1"), os.environ.get("PORT", "8080
 bind = f"[{_host}]:{_port}" if ":" in _host else f"{_host}:{_port}"  # IPv6 addresses need the brackets
 
 # A worker uses one core, so as many as there are cores. Two, so that one answers while the other is replaced.
-workers = whole_setting("WEB_CONCURRENCY", 2)
+workers = whole_setting("WEB_CONCURRENCY")
 
 # Rounds take turns on the core whatever the number of threads; these keep a slow sender from stopping all.
 worker_class = "gthread"
 threads = 4
 
 # Seconds that a thread waits for the next bytes of a request: who sends none holds it no longer.
-_PATIENCE = whole_setting("SENDER_TIMEOUT", 20)
+_PATIENCE = whole_setting("SENDER_TIMEOUT")
 
 # Tables are built once, in the master, and shared with all workers: a worker starts in milliseconds.
 preload_app = True

@@ -39,7 +39,7 @@ from service.keys import (
 from service.registry import configured_rulesets
 from service.rounds import find_ruleset, settle_request, unsealed
 from service.schemas import DECK, EVALUATE, ROUND, load
-from service.settings import MalformedSetting, whole_setting
+from service.settings import DEFAULTS, MalformedSetting, whole_setting
 from service.strict_json import MalformedJson, parse_json
 from service.verification import claim_of
 
@@ -219,8 +219,8 @@ def _count(text: str) -> int:
 def _serve(options: argparse.Namespace) -> None:
     # What is wrong is better told here than in the log of a worker.
     configured_rulesets(), configured_keys(), configured_origins()
-    for name in ("WEB_CONCURRENCY", "SENDER_TIMEOUT"):
-        whole_setting(name, 1)
+    for name in DEFAULTS:
+        whole_setting(name)
     os.environ["HOST"], os.environ["PORT"] = options.host, str(options.port)
 
     from gunicorn.app import wsgiapp  # no other command needs it

@@ -38,6 +38,11 @@ class Keys(NamedTuple):
     verifying: Mapping[str, VerificationKey]
     sealer: Sealer
 
+    @property
+    def development(self) -> bool:
+        """Whether any of the published development keys is among them."""
+        return not _DEVELOPMENT_KIDS.isdisjoint({*self.verifying, *self.sealer.keys})
+
     def jwks(self) -> dict[str, Any]:
         """The public signing keys as a JWK set."""
         return {"keys": [key.document() for key in self.verifying.values()]}
@@ -58,7 +63,7 @@ def configured_keys() -> Keys:
         raise MalformedKeys(f"{where}: no JSON at line {error.lineno}, column {error.colno}") from None
     except (OSError, ValueError, RecursionError) as error:
         raise MalformedKeys(f"{where}: {error}") from None
-    if os.environ.get("PRODUCTION") and _DEVELOPMENT_KIDS & {*keys.verifying, *keys.sealer.keys}:
+    if os.environ.get("PRODUCTION") and keys.development:
         raise MalformedKeys(
             "PRODUCTION is set, where the published development keys prove and hide nothing;"
             " name a file of your own in KEYS_FILE (russian-poker keys new > keys.json)"

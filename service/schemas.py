@@ -282,18 +282,18 @@ def _deck_deal(deck: tuple[int, ...]) -> DeckDeal:
 
 
 def _deal_shape(deal: dict[str, Any]) -> str:
-    sources = [name for name in _SHAPE_BY_SOURCE if name in deal]
-    for other in sources[1:]:
-        raise ValidationError({other: [Wrong("unknown-member", f"give {sources[0]} or {other}, not both")]})
-    return _SHAPE_BY_SOURCE[sources[0]] if sources else "seed"
+    sources = [name for name in DEAL.shapes if name in deal]
+    if len(sources) > 1:
+        first, other, *_ = sources
+        raise ValidationError({other: [Wrong("unknown-member", f"give {first} or {other}, not both")]})
+    return sources[0] if sources else "server_seed"
 
 
-_SHAPE_BY_SOURCE: Final = {"deck": "deck", "sealed_seed": "sealed", "server_seed": "seed"}
 DEAL: Final = OneOf(
     {
-        "seed": Record({"server_seed": SEEDS["server_seed"], **_CHOICES}, _seed_deal),
-        "sealed": Record({"sealed_seed": Text(1, MAX_SEALED, required=True), **_CHOICES}, _sealed_deal),
         "deck": Record({"deck": Cards(52, 52, required=True)}, _deck_deal),
+        "sealed_seed": Record({"sealed_seed": Text(1, MAX_SEALED, required=True), **_CHOICES}, _sealed_deal),
+        "server_seed": Record({"server_seed": SEEDS["server_seed"], **_CHOICES}, _seed_deal),
     },
     choose=_deal_shape,
     required=True,

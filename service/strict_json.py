@@ -20,8 +20,6 @@ _NO_BRACKETS: Final = bytes(set(range(256)) - set(b'"[]{}'))
 _NUMBERS: Final = bytes.maketrans(b",[eE", b"::..")
 _DIGITS: Final = b"-0123456789"
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-
-
 _SEVERAL: Final = (
     "more follows the JSON text; only application/x-ndjson holds several, each on a line of its own"
     " (curl keeps lines with --data-binary)"

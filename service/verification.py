@@ -46,8 +46,12 @@ class RefusedRequest(ValueError):
 
 def claim_of(shown: Any) -> Any:
     """What somebody shows as ``verify`` takes it: an outcome may come alone."""
-    alone = isinstance(shown, dict) and "status" in shown and "outcome" not in shown
-    return {"outcome": shown} if alone else shown
+    return {"outcome": shown} if _is_bare(shown) else shown
+
+
+def _is_bare(shown: Any) -> bool:
+    """Whether it is an outcome that comes alone."""
+    return isinstance(shown, dict) and "status" in shown and "outcome" not in shown
 
 
 def verify(
@@ -59,7 +63,7 @@ def verify(
     an outcome has to vouch for that very outcome. Raises ``InvalidRequest`` for a document of another shape
     and ``RefusedRequest``.
     """
-    if claim_of(shown) is not shown:
+    if _is_bare(shown):
         raise InvalidRequest({"outcome": [Wrong("required", 'wrap the outcome, as {"outcome": …}')]})
     if isinstance(shown, dict) and "certificate" in shown:
         claim = load(CERTIFICATE, shown)

@@ -36,8 +36,8 @@ class Deployment(NamedTuple):
 def deploy(app: Flask) -> None:
     """Give an app what its environment configures. Raises ``MalformedRuleset`` and ``MalformedKeys``."""
     rulesets, keys = configured_rulesets(), configured_keys()
-    if any(key.development for key in keys.verifying.values()):
-        _LOG.warning("the published development key is in use, with which anybody can sign: set KEYS_FILE")
+    if keys.development:
+        _LOG.warning("a published development key is in use, which proves and hides nothing: set KEYS_FILE")
     documents = {id: published.document for id, published in rulesets.items()}
     app.extensions["deployment"] = Deployment(
         rulesets, keys, Integrity(_report), verify.page(documents, keys.jwks())

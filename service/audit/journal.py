@@ -139,21 +139,22 @@ def _state(
     """Where to begin."""
     if resume and (unfit := [input.name for input in inputs if not input.resumable]):
         raise RefusedAudit(f"{unfit[0]} cannot be read a second time, so there is no resuming")
+    beginning: dict[str, Any] = {
+        "file": 0,
+        "end": 0,
+        "files": [{} for _ in inputs],
+        "counts": {},
+        "lists": dict.fromkeys(LISTS, 0),
+    }
     try:
         state: dict[str, Any] = json.loads((folder / STATE).read_bytes())
         others = [name for name, value in identity.items() if state["identity"][name] != value]
-        _ = [state[name] for name in ("file", "end", "files", "counts", "lists")]
+        state = {name: state[name] for name in beginning}
     except FileNotFoundError:
         lists = [folder / name for name in LISTS]
         if (folder / SUMMARY).exists() or any(path.exists() and path.stat().st_size for path in lists):
             raise RefusedAudit(f"{folder} holds results already; name another folder with --output") from None
-        return {
-            "file": 0,
-            "end": 0,
-            "files": [{} for _ in inputs],
-            "counts": {},
-            "lists": dict.fromkeys(LISTS, 0),
-        }
+        return beginning
     except (ValueError, LookupError, TypeError):
         raise RefusedAudit(f"{folder / STATE} is damaged; audit again, into another folder") from None
     if not resume:
