@@ -96,7 +96,7 @@ def _outcome(
     outcome: Document = {
         "status": status,
         **members,
-        "ruleset": _identity(state.ruleset),
+        "ruleset": ruleset_identity(state.ruleset),
         "engine": ENGINE,
         "deal": deal,
         "table": limits_document(state.limits),
@@ -148,7 +148,7 @@ def restated_void(outcome: Document, registry: Registry) -> Document:
     context = {"context": outcome["context"]} if "context" in outcome else {}
     return {
         **{name: outcome[name] for name in own},
-        "ruleset": _identity(ruleset),
+        "ruleset": ruleset_identity(ruleset),
         "engine": ENGINE,
         **voided((_head(box), _stakes(box)) for box in outcome["boxes"]),
         **context,
@@ -163,7 +163,8 @@ def _stakes(box: Document) -> dict[str, int]:
     return {bet["name"]: bet["stake"] for bet in box["bets"]}
 
 
-def _identity(ruleset: Ruleset) -> Document:
+def ruleset_identity(ruleset: Ruleset) -> Document:
+    """How an outcome names its ruleset."""
     return {"id": ruleset.id, "version": ruleset.version, "digest": ruleset.digest}
 
 

@@ -1,8 +1,8 @@
 """What recorded rounds are worth, line by line. Pure functions of what they are given."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple, TypeAlias
 
 import orjson
 
@@ -57,8 +57,29 @@ class Tally(NamedTuple):
         return sum(counts["rounds"] for counts in self.counts.values())
 
 
+class Confirmed(NamedTuple):
+    """Rounds of one ruleset that are as this engine settles them: how many, their stakes, what came back.
+
+    ``certified`` of them have a certificate, which is genuine.
+    """
+
+    ruleset: str
+    rounds: int
+    staked: int
+    returned: int
+    certified: int = 0
+
+
+Lean: TypeAlias = Callable[[Sequence[bytes]], tuple[Iterable[Confirmed], Iterable[int]]]
+"""What confirms some of the lines, and answers the places of the others."""
+
+
 def audit_records(
-    lines: Iterable[bytes], registry: Registry, keys: Mapping[str, VerificationKey], certificates: bool
+    lines: Sequence[bytes],
+    registry: Registry,
+    keys: Mapping[str, VerificationKey],
+    certificates: bool,
+    lean: Lean | None = None,
 ) -> Tally:
     """Recompute the record on each line and compare.
 
@@ -70,17 +91,18 @@ def audit_records(
     findings: list[Finding] = []
     damages: list[Damage] = []
     by_header = headers(keys)
-    number = 0
-    for number, line in enumerate(lines, 1):
+    confirmed_at_once, left = lean(lines) if lean else ((), range(len(lines)))
+    for confirmed in confirmed_at_once:
+        _count_confirmed(counts[confirmed.ruleset], confirmed)
+    for number, line in ((place + 1, lines[place]) for place in left):
         if len(line) > MAX_LINE:  # before it could pass for blank: of a longer one only the beginning is here
             damages.append(Damage(number, f"the line is longer than {MAX_LINE} bytes"))
             continue
         record = line.strip(b" \t\r\n")
         if not record:
             continue
-        confirmed = _confirmed(record, registry, by_header, certificates)
-        if confirmed is not None:
-            _count_confirmed(counts[confirmed.ruleset], confirmed)
+        if one := _confirmed(record, registry, by_header, certificates):
+            _count_confirmed(counts[one.ruleset], one)
             continue
         try:
             verified = _verified(record, registry, keys, certificates)
@@ -92,23 +114,18 @@ def audit_records(
         which = number, _outcome_id(verified.outcome), ruleset
         findings += [Finding(*which, check) for check in verified.checks if check.code]
         findings += [Finding(*which, difference) for difference in verified.differences]
-    return Tally(number, {ruleset: dict(counter) for ruleset, counter in counts.items()}, findings, damages)
+    return Tally(
+        len(lines), {ruleset: dict(counter) for ruleset, counter in counts.items()}, findings, damages
+    )
 
 
 # The quick way: it confirms what is, byte for byte, what this engine writes, and leaves the rest.
-
-
-class _Confirmed(NamedTuple):
-    """A round that is as this engine settles it."""
-
-    ruleset: str
-    totals: Mapping[str, int]
-    certified: bool
+# Most of that ``lean`` confirms sooner.
 
 
 def _confirmed(
     record: bytes, registry: Registry, by_header: Mapping[str, VerificationKey], certificates: bool
-) -> _Confirmed | None:
+) -> Confirmed | None:
     """The settled round of a record that is beyond doubt, None where only a closer look can tell.
 
     The record is read leniently and written again from the recomputation, which has to give the same bytes.
@@ -143,18 +160,21 @@ def _confirmed(
             same = orjson.dumps(again if outcome is shown else {**shown, "outcome": again}) == record
     except (ValueError, LookupError, TypeError, AttributeError):
         return None
-    return _Confirmed(computed["ruleset"]["id"], computed["totals"], certified) if same else None
+    if not same:
+        return None
+    totals = computed["totals"]
+    return Confirmed(computed["ruleset"]["id"], 1, totals["staked"], totals["returned"], int(certified))
 
 
-def _count_confirmed(counter: Counter[str], confirmed: _Confirmed) -> None:
-    counter["rounds"] += 1
-    counter["equal"] += 1
-    for name in AMOUNTS:
-        counter[name] += confirmed.totals[name]
-        counter[f"claimed_{name}"] += confirmed.totals[name]
-    if confirmed.certified:
-        counter["certificates"] += 1
-        counter["certificates_valid"] += 1
+def _count_confirmed(counter: Counter[str], confirmed: Confirmed) -> None:
+    _, rounds, staked, returned, certified = confirmed
+    counter["rounds"] += rounds
+    counter["equal"] += rounds
+    for name, amount in zip(AMOUNTS, (staked, returned, returned - staked), strict=True):
+        counter[name] += amount
+        counter[f"claimed_{name}"] += amount
+    counter["certificates"] += certified
+    counter["certificates_valid"] += certified
 
 
 # The full way: what ``verify`` says.

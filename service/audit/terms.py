@@ -3,10 +3,11 @@
 import pickle
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
+from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
 
-from service.audit import RefusedAudit
-from service.audit.records import Tally, audit_records
+from service.audit import RefusedAudit, present
+from service.audit.records import Lean, Tally, audit_records
 from service.certificate.jws import VerificationKey
 from service.integrity import check_files
 from service.keys import verification_keys
@@ -17,12 +18,16 @@ Auditor: TypeAlias = Callable[[Iterable[bytes]], Tally]
 
 
 class Terms(NamedTuple):
-    """All that an audit depends on beside its records. Can be sent: it holds no secret and names no file."""
+    """All that an audit depends on beside its records. Can be sent: it holds no secret and names no file.
+
+    ``lean`` says how, and changes nothing of what comes out.
+    """
 
     engine: Mapping[str, str]
     registry: Registry
     jwks: Mapping[str, Any]
     certificates: bool
+    lean: bool
 
     def identity(self) -> dict[str, Any]:
         """What must not change while an audit goes on."""
@@ -41,14 +46,26 @@ class Terms(NamedTuple):
         """What audits lines in this process. Raises ``RefusedAudit`` where files are not the release's."""
         if altered := [check.file for check in check_files() if not check.intact]:
             raise RefusedAudit(f"these files are not those of the engine's release: {', '.join(altered)}")
-        keys = verification_keys(self.jwks)
-        return partial(audit_records, registry=self.registry, keys=keys, certificates=self.certificates)
+        return partial(
+            audit_records,
+            registry=self.registry,
+            keys=verification_keys(self.jwks),
+            certificates=self.certificates,
+            lean=self._confirmer() if self.lean else None,
+        )
+
+    def _confirmer(self) -> Lean:
+        present("numba", "audit")
+        confirmer: Lean = import_module("service.audit.lean").Confirmer(self.registry)
+        return confirmer
 
 
-def terms(registry: Registry, keys: Mapping[str, VerificationKey], certificates: bool) -> Terms:
+def terms(
+    registry: Registry, keys: Mapping[str, VerificationKey], certificates: bool, lean: bool = False
+) -> Terms:
     """The terms of an audit by this engine. Published texts stay behind: nothing is settled by them."""
     rules = {id: PublishedRuleset(published.ruleset, {}) for id, published in registry.items()}
-    return Terms(ENGINE, rules, {"keys": [key.document() for key in keys.values()]}, certificates)
+    return Terms(ENGINE, rules, {"keys": [key.document() for key in keys.values()]}, certificates, lean)
 
 
 @lru_cache(maxsize=4)

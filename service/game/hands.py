@@ -53,14 +53,14 @@ def evaluate(cards: Sequence[int]) -> Evaluation:
     """Evaluate five or six distinct cards, given in any order (C2 to C5)."""
     if len(cards) == 5:
         a, b, c, d, e = cards
-        whole = _KEYS[a] + _KEYS[b] + _KEYS[c] + _KEYS[d] + _KEYS[e]
+        whole = KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d] + KEYS[e]
         ranks = whole & _RANK_MASK  # what follows is _place, without the call
-        return _OF_FIVE[ranks | _FLUSH if whole >> _RANK_BITS in _FIVE_SUITED else ranks]
+        return OF_FIVE[ranks | FLUSH if whole >> RANK_BITS in FIVE_SUITED else ranks]
     a, b, c, d, e, f = cards
-    whole = _KEYS[a] + _KEYS[b] + _KEYS[c] + _KEYS[d] + _KEYS[e] + _KEYS[f]
-    if whole >> _RANK_BITS in _SIX_SUITED:
+    whole = KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d] + KEYS[e] + KEYS[f]
+    if whole >> RANK_BITS in SIX_SUITED:
         return _evaluate_by_rule(cards)
-    return _OF_SIX[whole & _RANK_MASK]
+    return OF_SIX[whole & _RANK_MASK]
 
 
 def combinations_held(cards: Sequence[int]) -> Iterator[Combination]:
@@ -138,12 +138,12 @@ def kickers(cards: Sequence[int], main: Combination | None) -> tuple[int, ...]:
 # A card's key counts its rank in one of 13 base-5 digits and, above them, its suit in an octal digit: the sum
 # over a hand tells how often each rank and each suit occurs. A hand's place in the tables is the sum of the
 # ranks, with a mark where five cards make a flush. Six with a flush have none: which five it is matters.
-_RANK_BITS: Final = 31
-_RANK_MASK: Final = (1 << _RANK_BITS) - 1
-_FLUSH: Final = 1 << _RANK_BITS
-_KEYS: Final = [5 ** rank(card) + (1 << _RANK_BITS + 3 * suit(card)) for card in FRESH_DECK]
-_FIVE_SUITED: Final = {5 << 3 * flush for flush in range(4)}
-_SIX_SUITED: Final = {suits + (1 << 3 * other) for suits in _FIVE_SUITED for other in range(4)}
+RANK_BITS: Final = 31
+_RANK_MASK: Final = (1 << RANK_BITS) - 1
+FLUSH: Final = 1 << RANK_BITS
+KEYS: Final = [5 ** rank(card) + (1 << RANK_BITS + 3 * suit(card)) for card in FRESH_DECK]
+FIVE_SUITED: Final = {5 << 3 * flush for flush in range(4)}
+SIX_SUITED: Final = {suits + (1 << 3 * other) for suits in FIVE_SUITED for other in range(4)}
 _SHAPES: Final[dict[tuple[int, ...], Kind]] = {
     (4, 1): "four_of_a_kind",
     (3, 2): "full_house",
@@ -157,12 +157,12 @@ _WHEEL: Final = (ACE, 3, 2, 1, 0)
 def _place(whole: int) -> int:
     """Where the tables have a hand whose keys have this sum, six cards with a flush left out."""
     ranks = whole & _RANK_MASK
-    return ranks | _FLUSH if whole >> _RANK_BITS in _FIVE_SUITED else ranks
+    return ranks | FLUSH if whole >> RANK_BITS in FIVE_SUITED else ranks
 
 
 def _strengths(cards: Sequence[int]) -> list[int]:
     """The strength of each five of the cards, in the order of ``combinations``."""
-    keys = [_KEYS[card] for card in cards]
+    keys = [KEYS[card] for card in cards]
     whole = sum(keys)
     left_out = reversed(keys) if len(keys) > 5 else (0,)
     return [_STRENGTHS[_place(whole - key)] for key in left_out]
@@ -218,7 +218,7 @@ def _hands_by_ranks(size: int) -> Iterator[tuple[int, ...]]:
 
 
 def _table(hands: Iterable[tuple[int, ...]], value: Callable[[Sequence[int]], T]) -> dict[int, T]:
-    return {_place(sum([_KEYS[card] for card in hand])): value(hand) for hand in hands}
+    return {_place(sum([KEYS[card] for card in hand])): value(hand) for hand in hands}
 
 
 _FIVES: Final = (*_hands_by_ranks(5), *combinations(FRESH_DECK[::4], 5))
@@ -233,5 +233,5 @@ GAME_FLOOR: Final = STRENGTH_FLOORS["ace_king"]
 """Strength from which the dealer has game (rule book, section 1)."""
 _SECONDS: Final[dict[tuple[object, ...], Kind | None]] = {}
 # Two tables, since the smaller one finds room in a processor's cache.
-_OF_FIVE: Final = _table(_FIVES, _evaluate_by_pattern)
-_OF_SIX: Final = _table(_hands_by_ranks(6), _evaluate_by_pattern)
+OF_FIVE: Final = _table(_FIVES, _evaluate_by_pattern)
+OF_SIX: Final = _table(_hands_by_ranks(6), _evaluate_by_pattern)

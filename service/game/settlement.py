@@ -35,7 +35,7 @@ class UnfinishedRound(ValueError):
         self.state = state
 
 
-class _Meeting(NamedTuple):
+class Meeting(NamedTuple):
     """A box facing the dealer. ``purchase`` are the terms on which it bought his game, None if it did not."""
 
     ruleset: Ruleset
@@ -65,20 +65,26 @@ def _settle_box(state: Round, box: Box, shown: Evaluation, final: Evaluation) ->
     hand = ruleset.hand(box.hand)
     purchase = ruleset.game_purchase if box.dealer_choice == "buy_game" else None
     result = _result(box, hand, final if purchase else shown)
-    meeting = _Meeting(ruleset, state.limits.max_payout, box, hand, shown, purchase, result)
+    meeting = Meeting(ruleset, state.limits.max_payout, box, hand, shown, purchase, result)
     bets: list[SettledBet] = []
     staked = returned = 0
     for name, stake in state.stakes(box).items():
-        back, odds, clause, reason = _RETURNS[name](stake, meeting)
-        bet: SettledBet = {"name": name, "stake": stake, "returned": back, "net": back - stake}
-        if odds is not None:
-            bet["odds"] = odds
-        bet["clause"] = clause
-        bet["reason"] = reason
+        bet = settled_bet(name, stake, meeting)
         bets.append(bet)
         staked += stake
-        returned += back
+        returned += bet["returned"]
     return SettledBox(box, hand, result, bets, staked, returned)
+
+
+def settled_bet(name: BetName, stake: int, meeting: Meeting) -> SettledBet:
+    """One stake of a box, settled."""
+    returned, odds, clause, reason = _RETURNS[name](stake, meeting)
+    bet: SettledBet = {"name": name, "stake": stake, "returned": returned, "net": returned - stake}
+    if odds is not None:
+        bet["odds"] = odds
+    bet["clause"] = clause
+    bet["reason"] = reason
+    return bet
 
 
 def _result(box: Box, hand: Hand, dealer: Evaluation) -> Result:
@@ -92,7 +98,7 @@ def _result(box: Box, hand: Hand, dealer: Evaluation) -> Result:
     return "win" if hand.strength > dealer.strength else "lose"
 
 
-def _ante(stake: int, meeting: _Meeting) -> _Return:
+def _ante(stake: int, meeting: Meeting) -> _Return:
     ante, purchase, result = f"ante {stake}", meeting.purchase, meeting.result
     if purchase and purchase.price == "the_ante":
         return 0, None, "S6", f"{ante} is lost: it was the price of the dealer's card"
@@ -106,7 +112,7 @@ def _ante(stake: int, meeting: _Meeting) -> _Return:
     return multiple * stake, None, clause, f"{ante} {reason}"
 
 
-def _bet(stake: int, meeting: _Meeting) -> _Return:
+def _bet(stake: int, meeting: Meeting) -> _Return:
     if meeting.result == "win":
         return _won_bet(stake, meeting.hand, meeting.max_payout)
     if meeting.result == "no_game" and meeting.purchase:
@@ -127,7 +133,7 @@ def _won_bet(stake: int, hand: Hand, max_payout: int | None) -> _Return:
     return stake + win, hand.odds, "S4", reason
 
 
-def _bonus(stake: int, meeting: _Meeting) -> _Return:
+def _bonus(stake: int, meeting: Meeting) -> _Return:
     """The bonus goes by the main combination of the box's own cards, whatever the dealer has (S8)."""
     box, terms = meeting.box, meeting.ruleset.bonus
     table: Mapping[Kind, int] = terms.dealt if terms else {}
@@ -146,7 +152,7 @@ def _bonus(stake: int, meeting: _Meeting) -> _Return:
     return stake * (1 + odds), odds, "S8", f"bonus {stake} × {odds}: {_WORDS[main]} on the {which}"
 
 
-def _insurance(stake: int, meeting: _Meeting) -> _Return:
+def _insurance(stake: int, meeting: Meeting) -> _Return:
     """The insurance goes by the dealer's hand first shown against the box's final hand (S7)."""
     insurance, shown, terms = f"insurance {stake}", meeting.shown.strength, meeting.ruleset.insurance
     if shown < GAME_FLOOR:
@@ -160,16 +166,16 @@ def _insurance(stake: int, meeting: _Meeting) -> _Return:
     return 0, None, "S7", f"{insurance} is lost: the dealer has game and the hands are equal"
 
 
-def _purchase(stake: int, meeting: _Meeting) -> _Return:
+def _purchase(stake: int, meeting: Meeting) -> _Return:
     what = "exchange" if meeting.box.purchase == "exchange" else "sixth card"
     return 0, None, "S1", f"the price of the {what}, {stake}, goes to the house in every outcome"
 
 
-def _game_purchase(stake: int, meeting: _Meeting) -> _Return:
+def _game_purchase(stake: int, meeting: Meeting) -> _Return:
     return 0, None, "S6", f"the price of the dealer's card, {stake}, goes to the house in every outcome"
 
 
-_RETURNS: Final[dict[BetName, Callable[[int, _Meeting], _Return]]] = {
+_RETURNS: Final[dict[BetName, Callable[[int, Meeting], _Return]]] = {
     "ante": _ante,
     "bet": _bet,
     "bonus": _bonus,

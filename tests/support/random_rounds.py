@@ -33,10 +33,11 @@ def random_rounds(ruleset: Ruleset, count: int) -> Iterator[Played]:
         yield random_round(ruleset, Random(f"{ruleset.id} {number}"))
 
 
-def random_round(ruleset: Ruleset, random: Random) -> Played:
+def random_round(ruleset: Ruleset, random: Random, deck: tuple[int, ...] | None = None) -> Played:
+    """A round from a random deck, unless one is given."""
     table = _table(ruleset, random)
     stakes = _stakes(ruleset, table, random)
-    deck = _deck(len(stakes) + 1, ruleset.deal_order, random)
+    deck = deck or _deck(len(stakes) + 1, ruleset.deal_order, random)
     states, actions = [start(ruleset, stakes, deck, table)], list[Action]()
     while states[-1].phase != "settled":
         actions.append(random_action(states[-1], random))

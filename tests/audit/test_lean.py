@@ -1,0 +1,396 @@
+"""The lean path: it confirms what the engine answers and nothing else, and leaves it little to do."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any, Final, get_args
+
+import pytest
+
+from service.audit import RefusedAudit, runner
+from service.audit.lean import Confirmer, tables
+from service.audit.records import Confirmed, audit_records
+from service.audit.runner import audit
+from service.fairness.deal import Beacon, SeedDeal
+from service.game import round as rounds
+from service.game.cards import parse_cards, suit
+from service.game.documents import Document
+from service.game.hands import KINDS, evaluate
+from service.game.round import Action, ActionName, IllegalAction, replay
+from service.game.stakes import BoxStake, RefusedStakes, Table
+from service.registry import Registry, load_rulesets
+from service.rounds import RoundRequest, settle_request
+from tests.audit.archive import KEYS, altered_total, archive, certified, line, results, write
+from tests.conftest import Tally
+from tests.support import rulesets
+from tests.support.random_rounds import Played, random_action, random_round
+
+ROUNDS: Final = 1200
+CLIENT_SEEDS: Final = ("", "benchmark", "a b ~!#[]{}", "0" * 128)
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Registry:
+    """The built-in rulesets, and houses that differ from them in everything."""
+    folder = tmp_path_factory.mktemp("rulesets")
+    for house in (rulesets.CARIBBEAN, rulesets.OASIS, rulesets.LUNAR):
+        rulesets.write(folder, house)
+    return load_rulesets(folder)
+
+
+@pytest.fixture(scope="module")
+def confirmer(registry: Registry) -> Confirmer:
+    return Confirmer(registry)
+
+
+def seed_deal(random: Random) -> SeedDeal:
+    nonce = random.choice([0, random.randrange(1000), 2**53 - 1])
+    return SeedDeal(random.randbytes(32), random.choice(CLIENT_SEEDS), nonce)
+
+
+def requested(id: str, deal: SeedDeal, played: Played) -> RoundRequest:
+    return RoundRequest(id, deal, played.stakes, played.actions, played.table)
+
+
+def random_requests(registry: Registry, count: int, label: str = "") -> Iterator[RoundRequest]:
+    """So many rounds from seeds under each ruleset, with random boxes, stakes, tables and decisions."""
+    for id, published in registry.items():
+        for number in range(count):
+            random = Random(f"lean {label} {id} {number}")
+            deal = seed_deal(random)
+            yield requested(id, deal, random_round(published.ruleset, random, deal.deck()))
+
+
+def left_to_the_engine(outcome: Document) -> bool:
+    """Whether a plain outcome has what the lean path does not look at."""
+    for box in outcome["boxes"]:
+        suits = Counter(map(suit, parse_cards(box["hand"])))
+        if len(box["hand"]) == 6 and max(suits.values()) > 4:
+            return True
+        if any("capped" in bet["reason"] for bet in box["bets"]):
+            return True
+    return False
+
+
+# What is right is confirmed.
+
+
+def test_what_the_engine_answers_is_confirmed(registry: Registry, confirmer: Confirmer, tally: Tally) -> None:
+    outcomes = [settle_request(request, registry) for request in random_requests(registry, ROUNDS)]
+    confirmed, left = confirmer([*map(line, outcomes)])
+    assert left == [place for place, outcome in enumerate(outcomes) if left_to_the_engine(outcome)]
+    assert len(left) < len(outcomes) / 10  # many of these tables have a low maximum payout
+    sums: dict[str, list[int]] = {id: [0, 0, 0] for id in registry}
+    for outcome in (outcome for place, outcome in enumerate(outcomes) if place not in set(left)):
+        totals = outcome["totals"]
+        for place, number in enumerate((1, totals["staked"], totals["returned"])):
+            sums[outcome["ruleset"]["id"]][place] += number
+    assert confirmed == [Confirmed(id, *sums[id]) for id in registry]
+    tally("rounds confirmed by the lean path", sum(one.rounds for one in confirmed))
+
+
+def test_rare_hands_are_confirmed(registry: Registry, confirmer: Confirmer) -> None:
+    seen: Counter[str] = Counter()
+    outcomes = []
+    for nonce in range(40_000):
+        deal = SeedDeal(bytes(32), "", nonce)
+        deck = deal.deck()
+        kinds = [evaluate(deck[place:10:2]).main for place in range(2)]
+        wanted = [
+            kind for kind in kinds if KINDS.index(kind) > KINDS.index("three_of_a_kind") and seen[kind] < 40
+        ]
+        if not wanted:
+            continue
+        seen.update(wanted)
+        for id in ("trainer-1", "online-1", "casino-1"):
+            random = Random(f"{id} {nonce}")
+            stakes = (BoxStake(1, 100, 25),)
+            state, actions = rounds.start(registry[id].ruleset, stakes, deck, Table()), list[Action]()
+            while state.phase != "settled":
+                actions.append(random_action(state, random))
+                state = rounds.apply(state, actions[-1])
+            outcomes.append(settle_request(RoundRequest(id, deal, stakes, tuple(actions)), registry))
+    assert set(seen) == {"straight", "flush", "full_house", "four_of_a_kind", "straight_flush"}
+    _, left = confirmer([*map(line, outcomes)])
+    assert left == [place for place, outcome in enumerate(outcomes) if left_to_the_engine(outcome)]
+
+
+def test_another_build_of_the_same_version_is_confirmed(registry: Registry, confirmer: Confirmer) -> None:
+    outcome = settle_request(next(random_requests(registry, 1)), registry)
+    outcome["engine"] = {**outcome["engine"], "digest": "sha256:" + "0" * 64}
+    assert confirmer([line(outcome)])[1] == []
+
+
+def test_sums_are_exact_beyond_64_bits(registry: Registry, confirmer: Confirmer) -> None:
+    request = next(random_requests(registry, 1))
+    stakes = tuple(box._replace(ante=10**12, bonus=0, blind=False, player=None) for box in request.boxes)
+    actions = tuple(Action(box.number, "fold") for box in stakes)
+    request = request._replace(ruleset="trainer-1", boxes=stakes, actions=actions, table=Table())
+    many = 12_000_000 // len(stakes)
+    (confirmed,), left = confirmer([line(settle_request(request, registry))] * (many // 1000))
+    assert (confirmed.staked, left) == (10**12 * len(stakes) * (many // 1000), [])
+
+
+# What is not plain is left to the engine.
+
+
+def test_what_is_rare_or_not_plain_is_left(registry: Registry, confirmer: Confirmer) -> None:
+    request = next(random_requests(registry, 1))
+    assert isinstance(request.deal, SeedDeal)
+    plain = settle_request(request, registry)
+    deals = (
+        request.deal._replace(beacon=Beacon("drand", "0f" * 32)),
+        request.deal._replace(reveal=False),
+        request.deal._replace(client_seed="ö"),
+        request.deal._replace(client_seed='"'),
+        request.deal._replace(client_seed="\\"),
+        request.deal._replace(client_seed="\t"),
+    )
+    lines = [
+        line(settle_request(request._replace(context={"round": 1}), registry)),
+        line(certified(plain)),
+        line({"outcome": plain}),
+        json.dumps(plain).encode(),
+        line(plain) + b" ",
+        line(plain) + b"\r",
+        b"",
+        b"{}",
+        b"\xff",
+    ]
+    for deal in deals:
+        state = replay(registry[request.ruleset].ruleset, request.boxes, deal.deck(), (), request.table)
+        random, actions = Random(0), list[Action]()
+        while state.phase != "settled":
+            actions.append(random_action(state, random))
+            state = rounds.apply(state, actions[-1])
+        lines.append(line(settle_request(request._replace(deal=deal, actions=tuple(actions)), registry)))
+    assert confirmer(lines) == ([], list(range(len(lines))))
+    assert confirmer([]) == ([], [])
+
+
+# What is wrong is not confirmed.
+
+
+def is_right(record: bytes, registry: Registry) -> bool:
+    counted = audit_records([record], registry, KEYS.verifying, True)
+    return bool(not counted.findings and not counted.damages and counted.rounds)
+
+
+def test_no_altered_byte_is_confirmed(registry: Registry, confirmer: Confirmer, tally: Tally) -> None:
+    random = Random("bytes")
+    for request in random_requests(registry, 6, "bytes"):
+        record = line(settle_request(request, registry))
+        altered = []
+        for place, byte in enumerate(record):
+            other = random.choice([digit for digit in b'0123456789abcdefAKc"}-' if digit != byte])
+            altered.append(record[:place] + bytes([other]) + record[place + 1 :])
+            altered.append(record[:place] + record[place + 1 :])
+            altered.append(record[:place] + bytes([byte]) + record[place:])
+        left = set(confirmer(altered)[1])
+        tally("altered records that the lean path did not confirm", len(left))
+        # Another digest of the engine is that of another build, and a byte twice may be the same text.
+        assert all(is_right(altered[place], registry) for place in set(range(len(altered))) - left)
+        assert len(left) > len(altered) * 0.95
+
+
+def test_no_cut_or_random_line_leads_beyond_its_end(registry: Registry, confirmer: Confirmer) -> None:
+    random = Random("cut")
+    record = line(settle_request(next(random_requests(registry, 1)), registry))
+    cut = [record[:size] for size in range(len(record))]
+    pieces = [bytes(random.choices(record, k=random.randrange(200))) for _ in range(300)]
+    spliced = [
+        record[: random.randrange(len(record))] + piece + record[random.randrange(len(record)) :]
+        for piece in pieces
+    ]
+    long = [
+        record.replace(b'"client_seed":"', b'"client_seed":"' + b"a" * 40_000),
+        record.replace(b'"nonce":', b'"nonce":' + b"1" * 400),
+        record.replace(b'"actions":[', b'"actions":[' + b'{"box":1,"action":"bet"},' * 500),
+        record.replace(b'"boxes":[', b'"boxes":[' + record.partition(b'"boxes":[')[2] * 50),
+    ]
+    for lines in (cut, pieces, spliced, long):
+        assert confirmer(lines) == ([], list(range(len(lines))))
+
+
+def wrong_requests(registry: Registry) -> Iterator[RoundRequest]:
+    """Rounds with something changed that their rules may not allow."""
+    for number, request in enumerate(random_requests(registry, 250, "wrong")):
+        random = Random(f"wrong {number}")
+        boxes, actions = list(request.boxes), list(request.actions)
+        for _ in range(random.choice([1, 1, 2])):
+            place = random.randrange(len(boxes))
+            if actions and random.random() < 0.7:
+                _spoil(actions, boxes, random)
+            else:
+                boxes[place] = boxes[place]._replace(**random.choice(_SPOILED_BOXES))
+        table = request.table
+        if random.random() < 0.2:
+            table = table._replace(**random.choice(_SPOILED_TABLES))
+        yield request._replace(boxes=tuple(boxes), actions=tuple(actions), table=table)
+
+
+_SPOILED_BOXES: Final[list[dict[str, Any]]] = [
+    *({"ante": amount} for amount in (0, 1, 9, 2001, 10**12 + 1)),
+    *({"bonus": amount} for amount in (1, 9, 50, 2001, 10**12 + 1)),
+    *({"number": number} for number in (1, 2, 4, 5, 9)),
+    *({"blind": blind, "player": "ann"} for blind in (True, False)),
+]
+_SPOILED_TABLES: Final[list[dict[str, Any]]] = [
+    *({"min_stake": amount} for amount in (0, 500, 10**12 + 1)),
+    *({"max_stake": amount} for amount in (0, 1, 50, 10**12 + 1)),
+    *({"max_payout": amount} for amount in (0, 10**12 + 1)),
+]
+
+
+def _spoil(actions: list[Action], boxes: list[BoxStake], random: Random) -> None:
+    place = random.randrange(len(actions))
+    action = actions[place]
+    names = get_args(ActionName)
+    cards = tuple(random.sample(range(52), random.randrange(1, 6)))
+    match random.randrange(6):
+        case 0:
+            del actions[place]
+        case 1:
+            actions.insert(place, action)
+        case 2:
+            actions[place] = Action(random.choice(boxes).number, action.name, action.discard, action.amount)
+        case 3:
+            actions[place] = Action(action.box, random.choice(names), cards, random.choice([1, 100, 10**6]))
+        case 4:
+            actions.insert(
+                place, Action(action.box, random.choice(names), cards, random.choice([1, 100, 10**6]))
+            )
+        case 5:
+            actions[place] = action._replace(
+                discard=action.discard + action.discard[:1], amount=action.amount + 1
+            )
+
+
+def test_nothing_is_confirmed_that_the_rules_do_not_allow(
+    registry: Registry, confirmer: Confirmer, monkeypatch: pytest.MonkeyPatch, tally: Tally
+) -> None:
+    """Outcomes of an engine that lets everything pass, so that all in them fits together."""
+    refused: list[tuple[str, RoundRequest]] = []
+    for request in wrong_requests(registry):
+        try:
+            settle_request(request, registry)
+        except (IllegalAction, RefusedStakes) as error:
+            refused.append((type(error).__name__, request))
+        except ValueError:
+            continue
+    monkeypatch.setattr(rounds, "_fault", lambda *_: None)
+    monkeypatch.setattr(rounds, "check_stakes", lambda *_: None)
+    lines = []
+    kinds: Counter[str] = Counter()
+    for kind, request in refused:
+        try:
+            lines.append(line(settle_request(request, registry)))
+        except (ValueError, LookupError):  # what cannot even be written
+            continue
+        kinds[kind] += 1
+    assert min(kinds[kind] for kind in ("IllegalAction", "IllegalBoxes", "OutsideLimits")) > 100, kinds
+    assert confirmer(lines) == ([], list(range(len(lines))))
+    tally("outcomes against the rules that the lean path did not confirm", len(lines))
+
+
+def test_nothing_is_confirmed_whose_sums_or_words_are_wrong(registry: Registry, confirmer: Confirmer) -> None:
+    for request in islice(random_requests(registry, 2, "sums"), 12):
+        outcome = settle_request(request, registry)
+        record = line(outcome)
+        altered = [
+            line(altered_total(outcome)),
+            record.replace(b"lost", b"LOST"),
+            record.replace(b"true", b"1"),
+        ]
+        lines = [one for one in altered if one != record]
+        assert confirmer(lines) == ([], list(range(len(lines))))
+
+
+# The audit says the same with it as without.
+
+
+def test_an_audit_says_the_same(registry: Registry, confirmer: Confirmer) -> None:
+    plain = [line(settle_request(request, registry)) for request in random_requests(registry, 20, "same")]
+    rows = [json.dumps(json.loads(record), indent=1).encode() for record in plain[:5]]  # a row may hold lines
+    records = [*archive(), *plain, b"\n", *rows, plain[0] + b"\n" + plain[1], *plain]
+    told = audit_records(records, registry, KEYS.verifying, True)
+    lean = audit_records(records, registry, KEYS.verifying, True, confirmer)
+    nothing = [
+        {name: n for name, n in counts.items() if n}
+        for counts in (*told.counts.values(), *lean.counts.values())
+    ]
+    assert all(nothing)
+    assert lean._replace(counts={}) == told._replace(counts={})
+    assert {id: +Counter(counts) for id, counts in lean.counts.items()} == {
+        id: +Counter(counts) for id, counts in told.counts.items()
+    }
+
+
+def test_an_audit_writes_the_same(registry: Registry, confirmer: Confirmer, tmp_path: Path) -> None:
+    lines = [line(settle_request(request, registry)) for request in random_requests(registry, 20, "files")]
+    name = write(tmp_path / "records", [*lines[:50], *archive(), *lines[50:]])
+    told = []
+    for lean in (False, True):
+        folder = tmp_path / str(lean)
+        summary = audit([name], registry, KEYS.verifying, output=folder, lean=lean, size=50_000)
+        told.append((summary, results(folder)))
+    assert told[0] == told[1]
+    assert told[0][0]["total"]["equal"] > 100
+
+
+def test_an_audit_begun_without_it_goes_on_with_it(
+    registry: Registry, confirmer: Confirmer, tmp_path: Path
+) -> None:
+    name = write(tmp_path / "records", archive())
+    first = audit([name], registry, KEYS.verifying, output=tmp_path / "o", lean=False)
+    assert audit([name], registry, KEYS.verifying, output=tmp_path / "o", lean=True, resume=True) == first
+
+
+@pytest.mark.parametrize(
+    ("size", "suffix", "installed", "taken"),
+    [
+        (10, "", True, True),
+        (9, "", True, False),
+        (9, ".gz", True, True),
+        (1, ".gz", True, False),
+        (10, "", False, False),
+    ],
+)
+def test_it_is_taken_where_it_pays(
+    size: int, suffix: str, installed: bool, taken: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "LEAN_FROM", 10)
+    if not installed:
+        monkeypatch.setattr(runner, "find_spec", lambda _: None)
+    path = tmp_path / f"records{suffix}"
+    path.write_bytes(b"x" * size)
+    asked: list[bool] = []
+
+    def terms(*given: Any) -> None:
+        asked.append(given[-1])
+        raise RefusedAudit("enough is known")
+
+    monkeypatch.setattr(runner, "terms", terms)
+    with pytest.raises(RefusedAudit, match="enough"):
+        audit([str(path)], {}, {}, output=tmp_path / "o")
+    assert asked == [taken]
+
+
+def test_it_needs_numba(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.audit.find_spec", lambda _: None)
+    name = write(tmp_path / "records", archive())
+    with pytest.raises(RefusedAudit, match=r"needs numba, which is not installed: pip install '\.\[audit\]'"):
+        audit([name], load_rulesets(), KEYS.verifying, output=tmp_path / "o", lean=True)
+
+
+def test_a_row_stands_for_its_stake_wherever_it_is_said(registry: Registry) -> None:
+    """Each way to settle a stake names it once in its words, so that any other stake can stand there."""
+    for published in registry.values():
+        build = tables.Tables()
+        build.of([published.ruleset])
+        for words in build._words:
+            before, _, after = (build._texts[words + step].decode() for step in range(3))
+            assert str(tables._STAKE) not in before + after
