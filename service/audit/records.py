@@ -1,7 +1,9 @@
 """What recorded rounds are worth, line by line. Pure functions of what they are given."""
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Final, NamedTuple, TypeAlias
 
 import orjson
@@ -58,20 +60,19 @@ class Tally(NamedTuple):
 
 
 class Confirmed(NamedTuple):
-    """Rounds of one ruleset that are as this engine settles them: how many, their stakes, what came back.
+    """A round that is as this engine settles it: its ruleset, what was staked and what came back.
 
-    ``certified`` of them have a certificate, which is genuine.
+    ``certified`` tells that it has a certificate, which is genuine.
     """
 
     ruleset: str
-    rounds: int
     staked: int
     returned: int
-    certified: int = 0
+    certified: bool = False
 
 
-Lean: TypeAlias = Callable[[Sequence[bytes]], tuple[Iterable[Confirmed], Iterable[int]]]
-"""What confirms some of the lines, and answers the places of the others."""
+Lean: TypeAlias = Callable[[Sequence[bytes]], Iterable[Confirmed | None]]
+"""What confirms plain outcomes without certificates, one on each line; None where it cannot tell."""
 
 
 def audit_records(
@@ -91,10 +92,12 @@ def audit_records(
     findings: list[Finding] = []
     damages: list[Damage] = []
     by_header = headers(keys)
-    confirmed_at_once, left = lean(lines) if lean else ((), range(len(lines)))
-    for confirmed in confirmed_at_once:
-        _count_confirmed(counts[confirmed.ruleset], confirmed)
-    for number, line in ((place + 1, lines[place]) for place in left):
+    confirmed: list[Confirmed] = []
+    known = _leanly_confirmed(lines, lean, by_header, certificates) if lean else repeat(None, len(lines))
+    for number, (line, one) in enumerate(zip(lines, known, strict=True), 1):
+        if one:
+            confirmed.append(one)
+            continue
         if len(line) > MAX_LINE:  # before it could pass for blank: of a longer one only the beginning is here
             damages.append(Damage(number, f"the line is longer than {MAX_LINE} bytes"))
             continue
@@ -102,7 +105,7 @@ def audit_records(
         if not record:
             continue
         if one := _confirmed(record, registry, by_header, certificates):
-            _count_confirmed(counts[one.ruleset], one)
+            confirmed.append(one)
             continue
         try:
             verified = _verified(record, registry, keys, certificates)
@@ -114,6 +117,8 @@ def audit_records(
         which = number, _outcome_id(verified.outcome), ruleset
         findings += [Finding(*which, check) for check in verified.checks if check.code]
         findings += [Finding(*which, difference) for difference in verified.differences]
+    for ruleset in {one.ruleset for one in confirmed}:
+        _count_confirmed(counts[ruleset], [one for one in confirmed if one.ruleset == ruleset])
     return Tally(
         len(lines), {ruleset: dict(counter) for ruleset, counter in counts.items()}, findings, damages
     )
@@ -121,6 +126,32 @@ def audit_records(
 
 # The quick way: it confirms what is, byte for byte, what this engine writes, and leaves the rest.
 # Most of that ``lean`` confirms sooner.
+
+
+def _leanly_confirmed(
+    lines: Sequence[bytes], lean: Lean, by_header: Mapping[str, VerificationKey], certificates: bool
+) -> Iterator[Confirmed | None]:
+    """What the lean path confirms, and the certificates behind it."""
+    parted = [line.rpartition(_CERTIFICATE) if line.endswith(b'"}') else (b"", b"", line) for line in lines]
+    outcomes = [outcome + b"}" if behind else rest for outcome, behind, rest in parted]
+    for outcome, confirmed, (_, behind, rest) in zip(outcomes, lean(outcomes), parted, strict=True):
+        if not confirmed or not behind:
+            yield confirmed
+            continue
+        certificate = rest[:-2]
+        if not certificates:
+            yield confirmed if _COMPACT.fullmatch(certificate) else None
+            continue
+        try:
+            payload = genuine_payload(certificate.decode(), by_header)
+        except ValueError:
+            payload = None
+        same = payload == canonical_bytes(orjson.loads(outcome))
+        yield confirmed._replace(certified=True) if same else None
+
+
+_CERTIFICATE: Final = b',"certificate":"'
+_COMPACT: Final = re.compile(rb"[A-Za-z0-9_.-]+")
 
 
 def _confirmed(
@@ -163,18 +194,19 @@ def _confirmed(
     if not same:
         return None
     totals = computed["totals"]
-    return Confirmed(computed["ruleset"]["id"], 1, totals["staked"], totals["returned"], int(certified))
+    return Confirmed(computed["ruleset"]["id"], totals["staked"], totals["returned"], certified)
 
 
-def _count_confirmed(counter: Counter[str], confirmed: Confirmed) -> None:
-    _, rounds, staked, returned, certified = confirmed
-    counter["rounds"] += rounds
-    counter["equal"] += rounds
+def _count_confirmed(counter: Counter[str], confirmed: Sequence[Confirmed]) -> None:
+    staked, returned = sum([one.staked for one in confirmed]), sum([one.returned for one in confirmed])
+    counter["rounds"] += len(confirmed)
+    counter["equal"] += len(confirmed)
     for name, amount in zip(AMOUNTS, (staked, returned, returned - staked), strict=True):
         counter[name] += amount
         counter[f"claimed_{name}"] += amount
-    counter["certificates"] += certified
-    counter["certificates_valid"] += certified
+    if certified := sum([one.certified for one in confirmed]):
+        counter["certificates"] += certified
+        counter["certificates_valid"] += certified
 
 
 # The full way: what ``verify`` says.

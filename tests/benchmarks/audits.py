@@ -15,8 +15,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
-from time import perf_counter
-from typing import Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple, cast
 
 from service.certificate.jws import certify, open_certificate
 from tests.api.servers import ROOT
@@ -34,10 +33,11 @@ from tests.benchmarks.measuring import (
 from tests.benchmarks.servers import family, pss
 from tests.benchmarks.specimens import KEYS, full_round, settled, write_records
 
-_COMMAND: Final = (sys.executable, "-m", "service.cli", "audit")
+_COMMAND: Final = (sys.executable, "-m", "tests.benchmarks.auditing")
 _SAMPLES_EVERY: Final = 0.2  # seconds
 _CORES: Final = 2
-_FEW: Final = 100  # records that take no time beside the start of the program
+_FEW: Final = 100  # records that take no time beside the start of an audit
+_LEAN: Final = 10  # times as many records in the same time
 
 
 def missing() -> str | None:
@@ -47,25 +47,46 @@ def missing() -> str | None:
 
 
 class Audit(NamedTuple):
-    """One run of the command: how long it took, and the most memory of all its processes in MB."""
+    """One audit: how long it took, and the most memory of all its processes in MB."""
 
     rounds: int
     seconds: float
     peak: float
 
 
-def audit(file: Path, rounds: int, workers: int) -> Audit:
-    """Audit a file in which every record is right. Raises ``AssertionError`` where it does not find that."""
-    with TemporaryDirectory() as folder:
-        command = [*_COMMAND, str(file), "--workers", str(workers), "--output", f"{folder}/audit"]
-        began = perf_counter()
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        with _watched(process.pid) as peaks:
-            told, _ = process.communicate()
-        seconds = perf_counter() - began
-    assert process.returncode == 0, told
-    assert json.loads(told)["total"]["equal"] == rounds, told
-    return Audit(rounds, seconds, max(peaks))
+class Auditor:
+    """Audits in a process of its own, all by the lean path or all without it."""
+
+    def __init__(self, process: "subprocess.Popen[str]", *, lean: bool) -> None:
+        self._process = process
+        self._lean = lean
+
+    def audit(self, file: Path, rounds: int, workers: int = _CORES) -> Audit:
+        """Audit a file in which every record is right. Raises ``AssertionError`` where it finds otherwise."""
+        orders, answers = cast(IO[str], self._process.stdin), cast(IO[str], self._process.stdout)
+        with _watched(self._process.pid) as peaks:
+            orders.write(json.dumps({"file": str(file), "workers": workers, "lean": self._lean}) + "\n")
+            orders.flush()
+            told: dict[str, Any] = json.loads(answers.readline() or "{}")
+        assert told.get("equal") == rounds, told
+        return Audit(rounds, told["seconds"], max(peaks))
+
+
+@contextmanager
+def auditor(*, lean: bool) -> Iterator[Auditor]:
+    """An auditor that is ready: what takes half a minute to compile is compiled."""
+    process = subprocess.Popen(
+        _COMMAND,
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    with process, TemporaryDirectory() as folder:
+        ready = Auditor(process, lean=lean)
+        ready.audit(write_records(Path(folder) / "one", 1, 4), 1)
+        yield ready
 
 
 @contextmanager
@@ -75,9 +96,11 @@ def _watched(pid: int) -> Iterator[list[float]]:
     over = Event()
 
     def watch() -> None:
-        while not over.wait(_SAMPLES_EVERY):
+        while True:
             with suppress(OSError):  # where one of them has just ended
                 samples.append(sum(map(pss, family(pid))))
+            if over.wait(_SAMPLES_EVERY):
+                return
 
     watcher = Thread(target=watch)
     watcher.start()
@@ -89,44 +112,54 @@ def _watched(pid: int) -> Iterator[list[float]]:
 
 
 def rate(run: Audit, start: Audit) -> float:
-    """Rounds a second without the start of the program; with it where the file is too small to tell."""
+    """Rounds a second without the start of an audit; with it where the file is too small to tell."""
     longer = run.seconds - start.seconds
     return (run.rounds - start.rounds) / longer if longer > 0 else run.rounds / run.seconds
 
 
 def run(effort: Effort) -> Part:
-    with TemporaryDirectory() as name:
+    with TemporaryDirectory() as name, auditor(lean=True) as lean, auditor(lean=False) as full:
         folder = Path(name)
-        figures = [*_rates(folder, effort), _signatures(effort)]
-        growth = [_grown(folder, rounds, effort) for rounds in effort.growth]
+        figures = [*_rates(folder, effort, lean, full), _signatures(effort)]
+        growth = [_grown(folder, rounds, effort, lean) for rounds in effort.growth]
         charts = [
             _curve("time", "seconds", [(one.rounds, one.seconds) for one in growth]),
             _curve("memory", "MB (Pss) of all processes", [(one.rounds, one.peak) for one in growth]),
-            _scaling(folder, effort),
+            _scaling(folder, effort, lean),
         ]
     return Part([*figures, *_growth(*growth[-2:])], charts)
 
 
-def _rates(folder: Path, effort: Effort) -> Iterable[Figure]:
+def _rates(folder: Path, effort: Effort, lean: Auditor, full: Auditor) -> Iterable[Figure]:
     size, distinct = effort.records, effort.distinct
+    many = _LEAN * size
     few = write_records(folder / "few", _FEW, distinct)
     plain = write_records(folder / "plain", size, distinct)
+    plenty = write_records(folder / "plenty", many, distinct)
     certified = write_records(folder / "certified", size, distinct, certified=True)
     found = in_turns(
         {
-            "few": partial(audit, few, _FEW, _CORES),
-            "plain": partial(audit, plain, size, _CORES),
-            "certified": partial(audit, certified, size, _CORES),
+            "lean start": partial(lean.audit, few, _FEW),
+            "lean": partial(lean.audit, plenty, many),
+            "start": partial(full.audit, few, _FEW),
+            "plain": partial(full.audit, plain, size),
+            "certified": partial(full.audit, certified, size),
         },
         effort.audits,
     )
-    for name, goal in (("plain", Goal("≥", 40_000)), ("certified", None)):
+    plenty.unlink()
+    goal = Goal("≥", 40_000)
+    for what, name, start, records, bound in (
+        ("plain records by the lean path", "lean", "lean start", many, goal),
+        ("plain records by the engine", "plain", "start", size, None),
+        ("certified records", "certified", "start", size, None),
+    ):
         yield Figure(
-            f"audit of {name} records, {_CORES} processes",
+            f"audit of {what}, {_CORES} processes",
             "rounds/s",
-            list(map(rate, found[name], found["few"])),
-            goal,
-            f"{size:,} records, the start left out",
+            list(map(rate, found[name], found[start])),
+            bound,
+            f"{records:,} records, the start left out",
         )
 
 
@@ -143,9 +176,9 @@ def _signatures(effort: Effort) -> Figure:
     )
 
 
-def _grown(folder: Path, rounds: int, effort: Effort) -> Audit:
+def _grown(folder: Path, rounds: int, effort: Effort, lean: Auditor) -> Audit:
     file = write_records(folder / "growth", rounds, effort.distinct, (1,))  # of one box, for there are many
-    return audit(file, rounds, _CORES)
+    return lean.audit(file, rounds)
 
 
 def _growth(less: Audit, most: Audit) -> list[Figure]:
@@ -164,15 +197,15 @@ def _curve(what: str, unit: str, points: list[tuple[float, float]]) -> Chart:
     return Chart(f"audit, {_CORES} processes: {what}", "rounds", unit, {what: points}, logarithmic=True)
 
 
-def _scaling(folder: Path, effort: Effort) -> Chart:
+def _scaling(folder: Path, effort: Effort, lean: Auditor) -> Chart:
     """Rounds a second by processes, for each number of boxes."""
-    size = effort.records // 3
+    size = 2 * effort.records
     few = write_records(folder / "few", _FEW, effort.distinct)
-    starts = {workers: audit(few, _FEW, workers) for workers in effort.workers}
+    starts = {workers: lean.audit(few, _FEW, workers) for workers in effort.workers}
     lines: dict[str, list[tuple[float, float]]] = {}
     for boxes in effort.boxes:
         file = write_records(folder / "boxes", size, effort.distinct // 4, (boxes,))
         lines[boxes_named(boxes)] = [
-            (workers, rate(audit(file, size, workers), starts[workers])) for workers in effort.workers
+            (workers, rate(lean.audit(file, size, workers), starts[workers])) for workers in effort.workers
         ]
     return Chart("audit: rounds a second", "processes", "rounds/s", lines)

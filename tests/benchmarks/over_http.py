@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -20,7 +20,6 @@ __all__ = ["missing", "run"]
 
 _BATCH: Final = "/v1/rounds/settle-batch"
 _ROUNDS: Final = 100
-_BATCH_CONNECTIONS: Final = 4  # keep two workers busy and leave little under way at the end
 VARIANTS: Final = {
     "ours": GUNICORN,
     "baseline": (*GUNICORN, "tests.benchmarks.baseline:served()"),
@@ -63,24 +62,43 @@ def _requests(folder: Path, effort: Effort) -> list[Figure]:
 
 def _batches(folder: Path, effort: Effort) -> list[Figure]:
     with server(GUNICORN) as ours:
-        return [_batch(ours, boxes, folder, effort) for boxes in effort.boxes if boxes in (1, 4)]
+        return [
+            _batch(ours, boxes, caller, folder, effort)
+            for boxes in effort.boxes
+            if boxes in (1, 4)
+            for caller in CALLERS
+        ]
 
 
-def _batch(ours: Server, boxes: int, folder: Path, effort: Effort) -> Figure:
+class Caller(NamedTuple):
+    """How single calls and batches are sent."""
+
+    name: str
+    connections: int
+    kept: bool
+
+
+CALLERS: Final = (
+    Caller(
+        "4 connections kept alive", 4, True
+    ),  # keep two workers busy and leave little under way at the end
+    Caller("1 connection kept alive", 1, True),
+    Caller("a connection for each call", 1, False),
+)
+
+
+def _batch(ours: Server, boxes: int, caller: Caller, folder: Path, effort: Effort) -> Figure:
     body = full_round(boxes)
     single, many = folder / f"{boxes}.ndjson", folder / f"{boxes}-batch.ndjson"
     single.write_bytes(orjson.dumps(body))
     many.write_bytes(orjson.dumps({"rounds": [body] * _ROUNDS}))
+    send = partial(burst, ours, seconds=effort.seconds, connections=caller.connections, kept=caller.kept)
     found = in_turns(
-        {
-            "single": lambda: burst(ours, SETTLE, single, effort.seconds, _BATCH_CONNECTIONS),
-            "batch": lambda: burst(ours, _BATCH, many, effort.seconds, _BATCH_CONNECTIONS),
-        },
-        effort.bursts,
+        {"single": partial(send, SETTLE, single), "batch": partial(send, _BATCH, many)}, effort.bursts
     )
     rates = {"single": _rates(found["single"], 1), "batch": _rates(found["batch"], _ROUNDS)}
     return Figure(
-        f"`settle-batch` of {_ROUNDS} rounds, {boxes_named(boxes)}",
+        f"`settle-batch` of {_ROUNDS} rounds, {boxes_named(boxes)}, {caller.name}",
         "× rounds/s of single calls",
         ratios(rates["batch"], rates["single"]),
         Goal("≥", 8),

@@ -1,10 +1,12 @@
--- Posts the bodies of a file, one a line, by turns, and tells what came of it in a line of JSON.
+-- Posts the bodies of a file, one a line, by turns, with the Connection header that is named, and tells what came
+-- of it in a line of JSON.
 
 local requests, last = {}, 0
 
 function init(arguments)
+  local headers = {["Content-Type"] = "application/json", ["Connection"] = arguments[2]}
   for body in io.lines(arguments[1]) do
-    requests[#requests + 1] = wrk.format("POST", nil, {["Content-Type"] = "application/json"}, body)
+    requests[#requests + 1] = wrk.format("POST", nil, headers, body)
   end
 end
 

@@ -103,18 +103,20 @@ class Burst(NamedTuple):
         return self.cpu_seconds / self.requests
 
 
-def burst(server: Server, path: str, bodies: Path, seconds: int, connections: int = 16) -> Burst:
-    """Post the bodies of a file, one a line, by turns, over connections that are kept alive.
+def burst(
+    server: Server, path: str, bodies: Path, seconds: int, connections: int = 16, *, kept: bool = True
+) -> Burst:
+    """Post the bodies of a file, one a line, by turns, over so many connections at a time.
 
-    Where nothing is answered in time it takes twice as long. Afterwards the server is at rest: what was still
-    under way at the end is answered to nobody.
+    They are kept alive, unless each is to carry one request only. Where nothing is answered in time it takes
+    twice as long. Afterwards the server is at rest: what was still under way is answered to nobody.
     """
     before = server.cpu_seconds()
     done = subprocess.run(
         [
             *("wrk", "--threads", "1", "--connections", str(connections), "--duration", f"{seconds}s"),
             *("--timeout", "10s", "--script", str(Path(__file__).with_name("post.lua"))),
-            *(f"http://127.0.0.1:{server.port}{path}", "--", str(bodies)),
+            *(f"http://127.0.0.1:{server.port}{path}", "--", str(bodies), "keep-alive" if kept else "close"),
         ],
         capture_output=True,
         text=True,
@@ -125,7 +127,7 @@ def burst(server: Server, path: str, bodies: Path, seconds: int, connections: in
     told = json.loads(done.stdout.splitlines()[-1])
     assert told["failed"] == 0, done.stdout
     if not told["requests"]:
-        return burst(server, path, bodies, 2 * seconds, connections)
+        return burst(server, path, bodies, 2 * seconds, connections, kept=kept)
     return Burst(told["requests"], told["microseconds"] / 1e6, after - before)
 
 

@@ -247,8 +247,8 @@ def test_an_audit_that_finds_a_difference_is_no_measurement(tmp_path: Path) -> N
     lines = [orjson.loads(line) for line in file.read_bytes().splitlines()]
     lines[1]["totals"]["net"] += 1
     file.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
-    with pytest.raises(AssertionError):
-        audits.audit(file, 3, 1)
+    with audits.auditor(lean=False) as auditor, pytest.raises(AssertionError):
+        auditor.audit(file, 3, 1)
 
 
 def test_the_start_of_an_audit_is_left_out_where_it_can_be_told() -> None:

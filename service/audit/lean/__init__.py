@@ -33,19 +33,13 @@ class Confirmer:
         self._room = room()
         self([b""])  # which compiles
 
-    def __call__(self, lines: Sequence[bytes]) -> tuple[list[Confirmed], list[int]]:
-        """What is confirmed of some lines, by ruleset, and the places of those that the engine has to see."""
+    def __call__(self, lines: Sequence[bytes]) -> list[Confirmed | None]:
+        """What is confirmed of each line, None where the engine has to look at it."""
         joined, ends = np.frombuffer(b"".join(lines), np.uint8), np.cumsum([*map(len, lines)], dtype=np.int64)
         rulesets, staked, returned = np.empty((3, len(lines)), np.int64)
         _confirm(joined, ends, self._tables, self._room, rulesets, staked, returned)
-        confirmed = []
-        for place, id in enumerate(self._ids):
-            mine = rulesets == place
-            sums = (
-                sum(amounts[mine].tolist()) for amounts in (staked, returned)
-            )  # beyond 64 bits, if need be
-            confirmed.append(Confirmed(id, int(mine.sum()), *sums))
-        return [one for one in confirmed if one.rounds], np.flatnonzero(rulesets == NONE).tolist()
+        found = zip(rulesets.tolist(), staked.tolist(), returned.tolist(), strict=True)
+        return [Confirmed(self._ids[ruleset], *sums) if ruleset >= 0 else None for ruleset, *sums in found]
 
 
 @compiled()
