@@ -9,6 +9,11 @@ TELL_EVERY: Final = 10.0
 """Seconds between two lines."""
 
 
+def announce(what: str) -> None:
+    """Say what is about to be done."""
+    sys.stderr.write(f"audit: {what}\n")
+
+
 class Progress:
     """Counts bytes and rounds; ``total`` bytes, 0 where nobody knows, of which ``done`` were read before."""
 
@@ -29,7 +34,7 @@ class Progress:
             self._bar.update(read)
         elif now - self._told >= TELL_EVERY:
             self._told = now
-            sys.stderr.write(f"audit: {self._share(now)}{self._rate(now)}\n")
+            announce(f"{self._share(now)}{self._rate(now)}")
 
     def close(self) -> None:
         """Leave the terminal as it should be."""

@@ -11,7 +11,7 @@ from service.audit import Interrupted, RefusedAudit
 from service.audit.cluster import in_cluster
 from service.audit.journal import opened
 from service.audit.processes import in_processes
-from service.audit.progress import Progress
+from service.audit.progress import Progress, announce
 from service.audit.reader import CHUNK, Chunk, Input, chunks, inspect, passed
 from service.audit.records import Tally
 from service.audit.terms import Terms, terms
@@ -46,12 +46,15 @@ def audit(
     try:
         inputs = _inspected(names)
         by = terms(registry, keys, certificates, _pays(inputs) if lean is None else lean)
+        if by.lean:
+            announce("compiling the lean path, which takes half a minute")
         with opened(output, inputs, by.identity(), resume=resume) as journal:
             pieces = chunks(inputs, journal.file, journal.end, size)
-            progress = Progress(
-                sum(input.size for input in inputs), passed(inputs, journal.file, journal.end)
-            )
-            with closing(progress), closing(_audited(pieces, by, workers, scheduler)) as audited:
+            before = passed(inputs, journal.file, journal.end)
+            with (
+                closing(_audited(pieces, by, workers, scheduler)) as audited,
+                closing(Progress(sum(input.size for input in inputs), before)) as progress,
+            ):
                 for chunk, tally in audited:
                     journal.add(chunk, tally)
                     progress.advance(chunk.read, tally.rounds)
