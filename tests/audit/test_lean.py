@@ -401,6 +401,12 @@ def test_it_needs_numba(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         audit([name], load_rulesets(), KEYS.verifying, output=tmp_path / "o", lean=True)
 
 
+def test_the_hands_that_stand_for_their_kinds_are_of_them() -> None:
+    assert {kind: evaluate(parse_cards(cards.split())).main for kind, cards in tables._FIVES.items()} == {
+        kind: kind for kind in KINDS
+    }
+
+
 def test_a_row_stands_for_its_stake_wherever_it_is_said(registry: Registry) -> None:
     """Each way to settle a stake names it once in its words, so that any other stake can stand there."""
     for published in registry.values():

@@ -65,7 +65,8 @@ _ROUND: Final = _record(
     ("boxes", _BOX, MAX_BOXES),
     ("actions", _ACTION, MOST_ACTIONS),
     *((name, np.uint8, 32) for name in ("server_seed", "digest", "key", "value")),
-    *((name, np.uint8, _ROOM) for name in ("message", "written")),
+    ("message", np.uint8, 512),
+    ("written", np.uint8, _ROOM),
     *((name, np.uint32, 8) for name in ("state", "inner", "outer")),
     ("words", np.uint32, 64),
 )

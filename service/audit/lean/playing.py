@@ -35,10 +35,11 @@ _SIX_SUITED: Final = np.array(sorted(SIX_SUITED))
 def stakes_fit(line: Bytes, round: Record, tables: Record) -> bool:
     """Whether the table takes these boxes and stakes (D2, A8, A9)."""
     rules = tables.rulesets[round.ruleset]
-    limited = round.max_stake != UNLIMITED and round.max_stake > MAX_AMOUNT
-    if limited or (round.max_payout != UNLIMITED and not 1 <= round.max_payout <= MAX_AMOUNT):
+    if not (
+        _is_limit(round.max_stake) and _is_limit(round.max_payout) and 1 <= round.min_stake <= MAX_AMOUNT
+    ):
         return False
-    if not 1 <= round.min_stake <= min(round.max_stake, MAX_AMOUNT):
+    if round.min_stake > round.max_stake:
         return False
     previous = opened = 0
     for place in range(round.box_count):
@@ -51,6 +52,11 @@ def stakes_fit(line: Bytes, round: Record, tables: Record) -> bool:
             if rules.open_boxes == ONE_OPEN_PER_PLAYER and _both_open(line, round.boxes[other], box):
                 return False
     return bool(opened <= 1 or rules.open_boxes != ONE_OPEN)
+
+
+@inner()
+def _is_limit(limit: int) -> bool:
+    return bool(limit == UNLIMITED or 1 <= limit <= MAX_AMOUNT)
 
 
 @inner()
@@ -159,10 +165,10 @@ def _exchanged(round: Record, box: Record, rules: Record, action: Record) -> boo
         return False
     kept = 0
     for place in range(5):
-        held = True
+        stays = True
         for named in range(action.count):
-            held = held and action.cards[named] != box.dealt[place]
-        if held:
+            stays = stays and action.cards[named] != box.dealt[place]
+        if stays:
             box.hand[kept] = box.dealt[place]
             kept += 1
     if kept + action.count != 5:  # a card that the box does not hold, or one named twice
@@ -214,6 +220,6 @@ def _draw_for_dealer(round: Record, rules: Record, tables: Record) -> None:
         before, drawn = round.final[out], _drawn(round)
         round.discarded[round.draws], round.drawn[round.draws], round.final[out] = before, drawn, drawn
         round.draws += 1
-        same = rules.redraw_same_rank != 0 and drawn >> 2 == before >> 2
         round.met = place_of(round.final[:5], tables)
-        again = same and tables.strengths[round.met] < GAME_FLOOR
+        again = rules.redraw_same_rank != 0 and drawn >> 2 == before >> 2
+        again = again and tables.strengths[round.met] < GAME_FLOOR

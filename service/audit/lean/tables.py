@@ -24,17 +24,19 @@ _RESULTS: Final[tuple[Result, ...]] = get_args(Result)
 _STAKE: Final = 10**9 + 7
 """A stake that stands out in what is said of it."""
 _SHUFFLE: Final = f'","shuffle":"{SHUFFLE}"}},"deal":{{"source":"seed","commitment":"'
-_FIVES: Final = (
-    *(
-        "2c 3d 5h 7s 9c",
-        "Ac Kd 5h 7s 9c",
-        "2c 2d 5h 7s 9c",
-        "2c 2d 5h 5s 9c",
-        "2c 2d 2h 7s 9c",
-        "2c 3d 4h 5s 6c",
-    ),
-    *("2c 3c 5c 7c 9c", "2c 2d 2h 7s 7c", "2c 2d 2h 2s 9c", "2c 3c 4c 5c 6c", "Tc Jc Qc Kc Ac"),
-)
+_FIVES: Final[dict[Kind, str]] = {
+    "none": "2c 3d 5h 7s 9c",
+    "ace_king": "Ac Kd 5h 7s 9c",
+    "pair": "2c 2d 5h 7s 9c",
+    "two_pair": "2c 2d 5h 5s 9c",
+    "three_of_a_kind": "2c 2d 2h 7s 9c",
+    "straight": "2c 3d 4h 5s 6c",
+    "flush": "2c 3c 5c 7c 9c",
+    "full_house": "2c 2d 2h 7s 7c",
+    "four_of_a_kind": "2c 2d 2h 2s 9c",
+    "straight_flush": "2c 3c 4c 5c 6c",
+    "royal_flush": "Tc Jc Qc Kc Ac",
+}
 """A hand of each kind."""
 
 
@@ -48,11 +50,11 @@ class Tables:
 
     def of(self, rulesets: Sequence[Ruleset]) -> Records:
         """One record with everything."""
-        hands = sorted(_HANDS.items())
         by_ruleset = np.zeros(len(rulesets), ruleset_type(len(KINDS), len(_PAIRS)))
         for record, ruleset in zip(by_ruleset, rulesets, strict=True):
             for name, value in {**self._rules(ruleset), **self._rows(ruleset)}.items():
                 record[name] = value
+        places = sorted(_HANDS)
         numbers = {
             "shuffle": self._text(_SHUFFLE),
             "actions": [self._text(name) for name in get_args(ActionName)],
@@ -62,9 +64,9 @@ class Tables:
                 self._text(_json({"main": main, "second": second})[1:-1]) for main, second in _PAIRS
             ],
             "mains": [KINDS.index(main) for main, _ in _PAIRS],
-            "places": [place for place, _ in hands],
-            "strengths": [hand.strength for _, hand in hands],
-            "pairs": [_PAIRS.index((hand.main, hand.second)) for _, hand in hands],
+            "places": places,
+            "strengths": [_HANDS[place].strength for place in places],
+            "pairs": [_PAIRS.index((_HANDS[place].main, _HANDS[place].second)) for place in places],
             "multiples": self._multiples,
             "words": self._words,
         }
@@ -132,7 +134,7 @@ class Tables:
             "bet_rows": by_result("bet", _RESULTS[:FOLDED]),
             "won_rows": [row("bet", pair=pair) for pair in _PAIRS],
             "bonus_rows": [
-                [row("bonus", cards=cards, sixth=sixth) for sixth in (False, True)] for cards in _FIVES
+                [row("bonus", dealt=kind, sixth=sixth) for sixth in (False, True)] for kind in KINDS
             ],
             "insurance_rows": [
                 row("insurance", shown=shown, strength=strength) for shown, strength in insured
@@ -161,17 +163,14 @@ def _meeting(
     pair: tuple[Kind, Kind | None] = ("none", None),
     strength: int = 0,
     shown: int = 0,
-    cards: str = _FIVES[0],
+    dealt: Kind = "none",
     sixth: bool = False,
 ) -> Meeting:
     """A box that faces the dealer, of which what is not given does not matter."""
-    dealt = parse_cards(cards.split())
-    main = evaluate(dealt).main
-    more = next(card for card in FRESH_DECK if card not in dealt and evaluate((*dealt, card)).main == main)
-    hand = (*dealt, more) if sixth else dealt
-    box = Box(
-        BoxStake(1, _STAKE), dealt, hand, bonus_won=False, purchase="buy_sixth" if sixth else "exchange"
-    )
+    five = parse_cards(_FIVES[dealt].split())
+    more = next(card for card in FRESH_DECK if card not in five and evaluate((*five, card)).main == dealt)
+    hand = (*five, more) if sixth else five
+    box = Box(BoxStake(1, _STAKE), five, hand, False, "buy_sixth" if sixth else "exchange")
     purchase = ruleset.game_purchase if bought else None
     paid = ruleset.pay(Evaluation(strength, *pair))
     return Meeting(ruleset, None, box, paid, Evaluation(shown, "none", None), purchase, result)
