@@ -132,7 +132,10 @@ def _leanly_confirmed(
     lines: Sequence[bytes], lean: Lean, by_header: Mapping[str, VerificationKey], certificates: bool
 ) -> Iterator[Confirmed | None]:
     """What the lean path confirms, and the certificates behind it."""
-    parted = [line.rpartition(_CERTIFICATE) if line.endswith(b'"}') else (b"", b"", line) for line in lines]
+    parted = [
+        line.rpartition(_CERTIFICATE) if line.endswith(b'"}') and len(line) <= MAX_LINE else (b"", b"", line)
+        for line in lines
+    ]
     outcomes = [outcome + b"}" if behind else rest for outcome, behind, rest in parted]
     for outcome, confirmed, (_, behind, rest) in zip(outcomes, lean(outcomes), parted, strict=True):
         if not confirmed or not behind:

@@ -2,33 +2,51 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import pytest
 
 from service.audit import RefusedAudit, runner
 from service.audit.lean import Confirmer, tables
-from service.audit.records import Confirmed, audit_records
+from service.audit.records import MAX_LINE, Confirmed, audit_records
 from service.audit.runner import audit
+from service.certificate.canonical import canonical_bytes
+from service.fairness import shuffle
 from service.fairness.deal import Beacon, SeedDeal
+from service.game import hands, settlement
 from service.game import round as rounds
 from service.game.cards import parse_cards, suit
 from service.game.documents import Document
 from service.game.hands import KINDS, evaluate
-from service.game.round import Action, ActionName, IllegalAction, replay
-from service.game.stakes import BoxStake, RefusedStakes, Table
+from service.game.round import Action, IllegalAction
+from service.game.ruleset import Ruleset
+from service.game.stakes import BoxStake, Table
 from service.registry import Registry, load_rulesets
-from service.rounds import RoundRequest, settle_request
+from service.rounds import RoundRequest, canonical_request, settle_request
 from tests.audit.archive import KEYS, altered_total, archive, certified, line, results, write
+from tests.audit.forgeries import any_limits, daring_action, other_rules, spoilt
 from tests.conftest import Tally
 from tests.support import rulesets
 from tests.support.random_rounds import Played, random_action, random_round
 
 ROUNDS: Final = 1200
+GENEROUS: Final = rulesets.changed(
+    rulesets.document(),
+    {
+        "id": "generous-1",
+        "insurance.threshold.value": "ace_king",
+        "insurance.maximum.value": "half_win",
+        "bonus.dealt.pair": {"value": 1, "basis": "printed"},
+        "bonus.dealt.ace_king": {"value": 2, "basis": "printed"},
+    },
+)
+"""Insurances and blind sixth cards all the time."""
 CLIENT_SEEDS: Final = ("", "benchmark", "a b ~!#[]{}", "0" * 128)
 
 
@@ -36,7 +54,7 @@ CLIENT_SEEDS: Final = ("", "benchmark", "a b ~!#[]{}", "0" * 128)
 def registry(tmp_path_factory: pytest.TempPathFactory) -> Registry:
     """The built-in rulesets, and houses that differ from them in everything."""
     folder = tmp_path_factory.mktemp("rulesets")
-    for house in (rulesets.CARIBBEAN, rulesets.OASIS, rulesets.LUNAR):
+    for house in (rulesets.CARIBBEAN, rulesets.OASIS, rulesets.LUNAR, GENEROUS):
         rulesets.write(folder, house)
     return load_rulesets(folder)
 
@@ -64,6 +82,17 @@ def random_requests(registry: Registry, count: int, label: str = "") -> Iterator
             yield requested(id, deal, random_round(published.ruleset, random, deal.deck()))
 
 
+def played_on(
+    ruleset: Ruleset, id: str, deal: SeedDeal, stakes: tuple[BoxStake, ...], table: Table, random: Random
+) -> RoundRequest:
+    """A round from these stakes on, with random decisions."""
+    state, actions = rounds.start(ruleset, stakes, deal.deck(), table), list[Action]()
+    while state.phase != "settled":
+        actions.append(random_action(state, random))
+        state = rounds.apply(state, actions[-1])
+    return RoundRequest(id, deal, stakes, tuple(actions), table)
+
+
 def left_to_the_engine(outcome: Document) -> bool:
     """Whether a plain outcome has what the lean path does not look at."""
     for box in outcome["boxes"]:
@@ -75,11 +104,18 @@ def left_to_the_engine(outcome: Document) -> bool:
     return False
 
 
+@pytest.fixture(scope="module")
+def requests(registry: Registry) -> Sequence[RoundRequest]:
+    return list(random_requests(registry, ROUNDS))
+
+
 # What is right is confirmed.
 
 
-def test_what_the_engine_answers_is_confirmed(registry: Registry, confirmer: Confirmer, tally: Tally) -> None:
-    outcomes = [settle_request(request, registry) for request in random_requests(registry, ROUNDS)]
+def test_what_the_engine_answers_is_confirmed(
+    registry: Registry, confirmer: Confirmer, requests: Sequence[RoundRequest], tally: Tally
+) -> None:
+    outcomes = [settle_request(request, registry) for request in requests]
     confirmed = confirmer([*map(line, outcomes)])
     assert confirmed == [None if left_to_the_engine(outcome) else told(outcome) for outcome in outcomes]
     assert confirmed.count(None) < len(outcomes) / 10  # many of these tables have a low maximum payout
@@ -104,13 +140,9 @@ def test_rare_hands_are_confirmed(registry: Registry, confirmer: Confirmer) -> N
             continue
         seen.update(wanted)
         for id in ("trainer-1", "online-1", "casino-1"):
-            random = Random(f"{id} {nonce}")
-            stakes = (BoxStake(1, 100, 25),)
-            state, actions = rounds.start(registry[id].ruleset, stakes, deck, Table()), list[Action]()
-            while state.phase != "settled":
-                actions.append(random_action(state, random))
-                state = rounds.apply(state, actions[-1])
-            outcomes.append(settle_request(RoundRequest(id, deal, stakes, tuple(actions)), registry))
+            stakes, random = (BoxStake(1, 100, 25),), Random(f"{id} {nonce}")
+            request = played_on(registry[id].ruleset, id, deal, stakes, Table(), random)
+            outcomes.append(settle_request(request, registry))
     assert set(seen) == {"straight", "flush", "full_house", "four_of_a_kind", "straight_flush"}
     confirmed = confirmer([*map(line, outcomes)])
     assert confirmed == [None if left_to_the_engine(outcome) else told(outcome) for outcome in outcomes]
@@ -149,12 +181,9 @@ def test_what_is_rare_or_not_plain_is_left(registry: Registry, confirmer: Confir
         b"\xff",
     ]
     for deal in deals:
-        state = replay(registry[request.ruleset].ruleset, request.boxes, deal.deck(), (), request.table)
-        random, actions = Random(0), list[Action]()
-        while state.phase != "settled":
-            actions.append(random_action(state, random))
-            state = rounds.apply(state, actions[-1])
-        lines.append(line(settle_request(request._replace(deal=deal, actions=tuple(actions)), registry)))
+        ruleset = registry[request.ruleset].ruleset
+        played = played_on(ruleset, request.ruleset, deal, request.boxes, request.table, Random(0))
+        lines.append(line(settle_request(played, registry)))
     assert confirmer(lines) == [None] * len(lines)
     assert confirmer([]) == []
 
@@ -203,85 +232,122 @@ def test_no_cut_or_random_line_leads_beyond_its_end(registry: Registry, confirme
         assert confirmer(lines) == [None] * len(lines)
 
 
-def wrong_requests(registry: Registry) -> Iterator[RoundRequest]:
-    """Rounds with something changed that their rules may not allow."""
-    for number, request in enumerate(random_requests(registry, 250, "wrong")):
-        random = Random(f"wrong {number}")
-        boxes, actions = list(request.boxes), list(request.actions)
-        for _ in range(random.choice([1, 1, 2])):
-            place = random.randrange(len(boxes))
-            if actions and random.random() < 0.7:
-                _spoil(actions, boxes, random)
-            else:
-                boxes[place] = boxes[place]._replace(**random.choice(_SPOILED_BOXES))
-        table = request.table
-        if random.random() < 0.2:
-            table = table._replace(**random.choice(_SPOILED_TABLES))
-        yield request._replace(boxes=tuple(boxes), actions=tuple(actions), table=table)
+def none_is_confirmed(lines: Sequence[bytes], registry: Registry, confirmer: Confirmer, least: int) -> None:
+    """No line is confirmed that is not right; so many of them are wrong."""
+    wrong = [line for line in lines if not is_right(line, registry)]
+    assert len(wrong) >= least
+    assert confirmer(wrong) == [None] * len(wrong)
 
 
-_SPOILED_BOXES: Final[list[dict[str, Any]]] = [
-    *({"ante": amount} for amount in (0, 1, 9, 2001, 10**12 + 1)),
-    *({"bonus": amount} for amount in (1, 9, 50, 2001, 10**12 + 1)),
-    *({"number": number} for number in (1, 2, 4, 5, 9)),
-    *({"blind": blind, "player": "ann"} for blind in (True, False)),
-]
-_SPOILED_TABLES: Final[list[dict[str, Any]]] = [
-    *({"min_stake": amount} for amount in (0, 500, 10**12 + 1)),
-    *({"max_stake": amount} for amount in (0, 1, 50, 10**12 + 1)),
-    *({"max_payout": amount} for amount in (0, 10**12 + 1)),
-]
-
-
-def _spoil(actions: list[Action], boxes: list[BoxStake], random: Random) -> None:
-    place = random.randrange(len(actions))
-    action = actions[place]
-    names = get_args(ActionName)
-    cards = tuple(random.sample(range(52), random.randrange(1, 6)))
-    match random.randrange(6):
-        case 0:
-            del actions[place]
-        case 1:
-            actions.insert(place, action)
-        case 2:
-            actions[place] = Action(random.choice(boxes).number, action.name, action.discard, action.amount)
-        case 3:
-            actions[place] = Action(action.box, random.choice(names), cards, random.choice([1, 100, 10**6]))
-        case 4:
-            actions.insert(
-                place, Action(action.box, random.choice(names), cards, random.choice([1, 100, 10**6]))
-            )
-        case 5:
-            actions[place] = action._replace(
-                discard=action.discard + action.discard[:1], amount=action.amount + 1
-            )
-
-
-def test_nothing_is_confirmed_that_the_rules_do_not_allow(
-    registry: Registry, confirmer: Confirmer, monkeypatch: pytest.MonkeyPatch, tally: Tally
+def test_nothing_is_confirmed_that_was_played_by_other_rules(
+    registry: Registry, confirmer: Confirmer
 ) -> None:
-    """Outcomes of an engine that lets everything pass, so that all in them fits together."""
-    refused: list[tuple[str, RoundRequest]] = []
-    for request in wrong_requests(registry):
-        try:
-            settle_request(request, registry)
-        except (IllegalAction, RefusedStakes) as error:
-            refused.append((type(error).__name__, request))
-        except ValueError:
-            continue
-    monkeypatch.setattr(rounds, "_fault", lambda *_: None)
-    monkeypatch.setattr(rounds, "check_stakes", lambda *_: None)
     lines = []
-    kinds: Counter[str] = Counter()
-    for kind, request in refused:
-        try:
-            lines.append(line(settle_request(request, registry)))
-        except (ValueError, LookupError):  # what cannot even be written
-            continue
-        kinds[kind] += 1
-    assert min(kinds[kind] for kind in ("IllegalAction", "IllegalBoxes", "OutsideLimits")) > 100, kinds
-    assert confirmer(lines) == [None] * len(lines)
-    tally("outcomes against the rules that the lean path did not confirm", len(lines))
+    for id, published in registry.items():
+        for number, other in enumerate(other_rules(published.ruleset)):
+            changed = {**registry, id: published._replace(ruleset=other)}
+            for turn in range(12):
+                random = Random(f"other {id} {number} {turn}")
+                deal = seed_deal(random)
+                request = requested(id, deal, random_round(other, random, deal.deck()))
+                lines.append(line(settle_request(request, changed)))
+    none_is_confirmed(lines, registry, confirmer, 500)
+
+
+def test_nothing_is_confirmed_that_was_played_against_the_rules(
+    registry: Registry, confirmer: Confirmer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Outcomes of an engine that lets every action pass, so that all else in them fits together."""
+    lines = []
+    with monkeypatch.context() as patch:
+        patch.setattr(rounds, "_fault", lambda *_: None)
+        for id, published in registry.items():
+            for number in range(600):
+                random = Random(f"daring {id} {number}")
+                deal = seed_deal(random)
+                first = random_round(published.ruleset, random, deal.deck())
+                state, actions = first.states[0], list[Action]()
+                while state.phase != "settled" and len(actions) < 40:
+                    choose = daring_action if random.random() < 0.4 else random_action
+                    actions.append(choose(state, random))
+                    state = rounds.apply(state, actions[-1])
+                if state.phase == "settled":
+                    request = RoundRequest(id, deal, first.stakes, tuple(actions), first.table)
+                    lines.append(line(settle_request(request, registry)))
+    none_is_confirmed(lines, registry, confirmer, 1000)
+
+
+def test_nothing_is_confirmed_that_nobody_may_ask_for(
+    registry: Registry, confirmer: Confirmer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Outcomes of an engine that takes any stakes, limits and seeds."""
+    lines = []
+    with monkeypatch.context() as patch:
+        patch.setattr(rounds, "check_stakes", lambda *_: None)
+        patch.setattr(rounds, "effective_limits", any_limits)
+        patch.setattr(shuffle, "MAX_NONCE", 2**60)
+        patch.setattr(shuffle, "MAX_CLIENT_SEED_BYTES", 500)
+        for number, request in enumerate(random_requests(registry, 600, "spoilt")):
+            random, ruleset = Random(f"spoilt {number}"), registry[request.ruleset].ruleset
+            assert isinstance(request.deal, SeedDeal)
+            stakes, table, deal = spoilt(request.boxes, request.table, request.deal, random)
+            if len(stakes) * 10 + 9 <= 52:
+                played = played_on(ruleset, request.ruleset, deal, stakes, table, random)
+                lines.append(line(settle_request(played, registry)))
+    none_is_confirmed(lines, registry, confirmer, 1500)
+
+
+def test_nothing_is_confirmed_that_is_paid_beyond_the_maximum(
+    registry: Registry, confirmer: Confirmer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = []
+    pay = settlement._won_bet
+    for request in random_requests(registry, 150, "cap"):
+        fair = settle_request(request._replace(table=request.table._replace(max_payout=10**12)), registry)
+        wins = [bet["net"] for box in fair["boxes"] for bet in box["bets"] if bet["name"] == "bet"]
+        with monkeypatch.context() as patch:
+            patch.setattr(settlement, "_won_bet", lambda stake, hand, _: pay(stake, hand, None))
+            for most in {max(wins, default=0) - 1, max(wins, default=0) // 2}:
+                if most > 0:
+                    capped = request._replace(table=request.table._replace(max_payout=most))
+                    with suppress(IllegalAction):  # an insurance that is too much now
+                        lines.append(line(settle_request(capped, registry)))
+    none_is_confirmed(lines, registry, confirmer, 100)
+
+
+def test_nothing_is_confirmed_whose_six_cards_hide_a_flush(
+    registry: Registry,
+    confirmer: Confirmer,
+    requests: Sequence[RoundRequest],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = []
+    with monkeypatch.context() as patch:
+        patch.setattr(hands, "SIX_SUITED", set())
+        for request in requests:
+            with suppress(IllegalAction):  # an insurance of the flush
+                outcome = settle_request(request, registry)
+                lines += [line(outcome)] * left_to_the_engine(outcome)
+    none_is_confirmed(lines, registry, confirmer, 10)
+
+
+@pytest.mark.parametrize("text", [rb"\u0061nn", b"\x01nn", b"\xffnn", rb"a\/b"])
+def test_nothing_is_confirmed_whose_texts_are_not_plain(
+    text: bytes, registry: Registry, confirmer: Confirmer
+) -> None:
+    """Forged so that the digest is that of the bytes as they stand there."""
+    deal, stakes = SeedDeal(bytes(32), "SEED"), (BoxStake(1, 100, player="PLAYER"),)
+    outcome = settle_request(RoundRequest("casino-1", deal, stakes, (Action(1, "fold"),)), registry)
+    asked = canonical_bytes(canonical_request(outcome, deal.secret()))
+    for plain in (b"PLAYER", b"SEED"):
+        digest = sha256(asked.replace(plain, text)).hexdigest()
+        forged = (
+            line(outcome)
+            .replace(plain, text)
+            .replace(outcome["request_digest"][7:].encode(), digest.encode())
+        )
+        forged = forged.replace(outcome["outcome_id"].encode(), digest[:32].encode())
+        none_is_confirmed([forged], registry, confirmer, 1)
 
 
 def test_nothing_is_confirmed_whose_sums_or_words_are_wrong(registry: Registry, confirmer: Confirmer) -> None:
@@ -320,7 +386,9 @@ def test_an_audit_says_the_same(registry: Registry, confirmer: Confirmer, certif
         signed[2].replace(b',"certificate":"', b',"certificate":""}') + signed[3],
         line({**outcomes[4], "certificate": ""}),
         line({**outcomes[4], "certificate": None}),
+        plain[5][:-1] + b',"certificate":"' + b"a" * (MAX_LINE - len(plain[5]) - 16) + b'"}',
     ]
+    assert len(forged[-1]) == MAX_LINE + 1
     records = [*archive(), *plain, *signed, *forged, b"\n", *rows, plain[0] + b"\n" + plain[1], *plain]
     told = audit_records(records, registry, KEYS.verifying, certificates)
     lean = audit_records(records, registry, KEYS.verifying, certificates, confirmer)
