@@ -65,26 +65,20 @@ def other_rules(ruleset: Ruleset) -> Iterator[Ruleset]:
 def daring_action(state: Round, random: Random) -> Action:
     """What a box may well not do now, although it could be done."""
     box, ante = state.boxes[state.turn], state.boxes[state.turn].stake.ante
+    number = random.choice([box.stake.number] * 9 + [random.choice(state.boxes).stake.number])
     if state.phase == "dealer_game":
-        return Action(box.stake.number, random.choice(["take_ante", "buy_game", "fold", "bet"]))
+        return Action(number, random.choice(["take_ante", "buy_game", "fold", "bet"]))
     name: ActionName = random.choice(["exchange", "buy_sixth", "insure", "insure", "fold", "bet"])
-    if name == "buy_sixth" and len(box.hand) > 5:
-        name = "bet"
-    discard = tuple(random.sample(box.hand, random.randint(1, 5)))
-    wins = [ante * state.ruleset.hand(hand).odds for hand in (state.seen_hand(box), box.hand)]
-    bounds = [
-        state.limits.min_stake,
-        ante,
-        *wins,
-        2 * wins[0],
-        2 * wins[1],
-        state.limits.max_payout or 1,
-        10**12,
-    ]
-    amount = max(1, random.choice(bounds) + random.choice([-1, 0, 1]))
-    return Action(
-        box.stake.number, name, discard if name == "exchange" else (), amount if name == "insure" else 0
-    )
+    if name == "exchange":
+        discard = random.sample(box.hand, random.randint(1, 5))
+        more = random.choice([[], [], discard[:1], [random.randrange(52)]])
+        return Action(number, name, (*discard, *more)[:5])
+    if name == "insure":
+        wins = [ante * state.ruleset.hand(hand).odds for hand in (state.seen_hand(box), box.hand)]
+        most = state.limits.max_payout or 1
+        bounds = [state.limits.min_stake, ante, *wins, 2 * wins[0], 2 * wins[1], most, most, 10**12, 10**12]
+        return Action(number, name, amount=max(1, random.choice(bounds) + random.choice([-1, 0, 1])))
+    return Action(number, name)
 
 
 def spoilt(
