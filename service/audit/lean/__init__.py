@@ -39,7 +39,7 @@ class Confirmer:
         rulesets, staked, returned = np.empty((3, len(lines)), np.int64)
         _confirm(joined, ends, self._tables, self._room, rulesets, staked, returned)
         found = zip(rulesets.tolist(), staked.tolist(), returned.tolist(), strict=True)
-        return [Confirmed(self._ids[ruleset], *sums) if ruleset >= 0 else None for ruleset, *sums in found]
+        return [Confirmed(self._ids[id], stake, back) if id >= 0 else None for id, stake, back in found]
 
 
 @compiled()

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from service.audit.lean.layout import Bytes, Record, Words, copy, inner
+from service.audit.lean.layout import Bytes, Record, Words, copy, inner, unchecked
 
 _GENERATED: Final = 128
 
@@ -33,7 +33,7 @@ def _rotated(word: np.uint32, by: int) -> Any:
     return (word >> np.uint32(by)) | (word << np.uint32(32 - by))
 
 
-@inner("void(uint32[::1], uint32[::1])")
+@unchecked("void(uint32[::1], uint32[::1])")
 def _compress(state: Words, words: Words) -> None:
     """One block (FIPS 180-4, 6.2.2), which is the first 16 of the words."""
     for place in range(16, 64):
@@ -121,8 +121,8 @@ def shuffled(line: Bytes, round: Record) -> bool:
     """Shuffle the deck of the seeds (R1 to R3). The generator's blocks are made as they are needed."""
     round.key[:] = 0
     round.value[:] = 1
+    _set_key(round)
     for separator in range(2):
-        _set_key(round)
         at = copy(round.message[:], 0, round.value[:])
         round.message[at] = separator
         at = copy(round.message[:], at + 1, round.server_seed[:])
