@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from service.audit import Interrupted, RefusedAudit
+from service.audit import Interrupted, RefusedAudit, present
 from service.audit.cluster import in_cluster
 from service.audit.journal import opened
 from service.audit.processes import in_processes
@@ -47,6 +47,8 @@ def audit(
         inputs = _inspected(names)
         by = terms(registry, keys, certificates, _pays(inputs) if lean is None else lean)
         if by.lean:
+            if scheduler is None:
+                present("numba", "audit")
             announce("compiling the lean path, which takes half a minute")
         with opened(output, inputs, by.identity(), resume=resume) as journal:
             pieces = chunks(inputs, journal.file, journal.end, size)

@@ -16,6 +16,7 @@ from service.audit import RefusedAudit, runner
 from service.audit.lean import Confirmer, tables
 from service.audit.records import MAX_LINE, Confirmed, audit_records
 from service.audit.runner import audit
+from service.audit.terms import terms
 from service.certificate.canonical import canonical_bytes
 from service.fairness import shuffle
 from service.fairness.deal import Beacon, SeedDeal
@@ -453,11 +454,11 @@ def test_it_is_taken_where_it_pays(
     path.write_bytes(b"x" * size)
     asked: list[bool] = []
 
-    def terms(*given: Any) -> None:
+    def refused(*given: Any) -> None:
         asked.append(given[-1])
         raise RefusedAudit("enough is known")
 
-    monkeypatch.setattr(runner, "terms", terms)
+    monkeypatch.setattr(runner, "terms", refused)
     with pytest.raises(RefusedAudit, match="enough"):
         audit([str(path)], {}, {}, output=tmp_path / "o")
     assert asked == [taken]
@@ -468,6 +469,9 @@ def test_it_needs_numba(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     name = write(tmp_path / "records", archive())
     with pytest.raises(RefusedAudit, match=r"needs numba, which is not installed: pip install '\.\[audit\]'"):
         audit([name], load_rulesets(), KEYS.verifying, output=tmp_path / "o", lean=True)
+    assert not (tmp_path / "o").exists()
+    with pytest.raises(RefusedAudit, match="needs numba"):  # a worker of a cluster
+        terms(load_rulesets(), KEYS.verifying, certificates=True, lean=True).auditor()
 
 
 def test_the_hands_that_stand_for_their_kinds_are_of_them() -> None:
