@@ -40,12 +40,14 @@ def audit(
     """Audit the records in some files; the summary, which ``output`` holds too.
 
     ``workers`` is how many processes share the work, None for one on each core; with the address of a
-    ``scheduler`` a Dask cluster does it. ``lean`` takes the lean path or not, None where it pays. ``size`` is
-    that of a chunk in bytes. Raises ``RefusedAudit``.
+    ``scheduler`` a Dask cluster does it. ``lean`` takes the lean path or not, None where it pays, and on a
+    cluster not. ``size`` is that of a chunk in bytes. Raises ``RefusedAudit``.
     """
     try:
         inputs = _inspected(names)
-        by = terms(registry, keys, certificates, _pays(inputs) if lean is None else lean)
+        if lean is None:  # a cluster's workers may not have what compiles it
+            lean = scheduler is None and _pays(inputs)
+        by = terms(registry, keys, certificates, lean)
         if by.lean:
             if scheduler is None:
                 present("numba", "audit")

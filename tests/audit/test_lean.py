@@ -30,7 +30,7 @@ from service.game.ruleset import Ruleset
 from service.game.stakes import BoxStake, Table
 from service.registry import Registry, load_rulesets
 from service.rounds import RoundRequest, canonical_request, settle_request
-from tests.audit.archive import KEYS, altered_total, archive, certified, line, results, write
+from tests.audit.archive import KEYS, altered_total, archive, certified, counts, line, results, write
 from tests.audit.forgeries import any_limits, daring_action, other_rules, spoilt
 from tests.conftest import Tally
 from tests.support import rulesets
@@ -66,22 +66,24 @@ def confirmer(registry: Registry) -> Confirmer:
     return Confirmer(registry)
 
 
-def seed_deal(random: Random) -> SeedDeal:
-    nonce = random.choice([0, random.randrange(1000), 2**53 - 1])
-    return SeedDeal(random.randbytes(32), random.choice(CLIENT_SEEDS), nonce)
+def rounds_from_seeds(ruleset: Ruleset, count: int, label: str) -> Iterator[tuple[SeedDeal, Played, Random]]:
+    """So many rounds with random seeds, boxes, stakes, tables and decisions."""
+    for number in range(count):
+        random = Random(f"lean {label} {ruleset.id} {number}")
+        nonce = random.choice([0, random.randrange(1000), 2**53 - 1])
+        deal = SeedDeal(random.randbytes(32), random.choice(CLIENT_SEEDS), nonce)
+        yield deal, random_round(ruleset, random, deal.deck()), random
 
 
-def requested(id: str, deal: SeedDeal, played: Played) -> RoundRequest:
-    return RoundRequest(id, deal, played.stakes, played.actions, played.table)
+def requested(deal: SeedDeal, played: Played) -> RoundRequest:
+    return RoundRequest(played.ruleset.id, deal, played.stakes, played.actions, played.table)
 
 
 def random_requests(registry: Registry, count: int, label: str = "") -> Iterator[RoundRequest]:
-    """So many rounds from seeds under each ruleset, with random boxes, stakes, tables and decisions."""
-    for id, published in registry.items():
-        for number in range(count):
-            random = Random(f"lean {label} {id} {number}")
-            deal = seed_deal(random)
-            yield requested(id, deal, random_round(published.ruleset, random, deal.deck()))
+    """So many rounds under each ruleset."""
+    for published in registry.values():
+        for deal, played, _ in rounds_from_seeds(published.ruleset, count, label):
+            yield requested(deal, played)
 
 
 def played_on(
@@ -248,11 +250,8 @@ def test_nothing_is_confirmed_that_was_played_by_other_rules(
     for id, published in registry.items():
         for number, other in enumerate(other_rules(published.ruleset)):
             changed = {**registry, id: published._replace(ruleset=other)}
-            for turn in range(12):
-                random = Random(f"other {id} {number} {turn}")
-                deal = seed_deal(random)
-                request = requested(id, deal, random_round(other, random, deal.deck()))
-                lines.append(line(settle_request(request, changed)))
+            for deal, played, _ in rounds_from_seeds(other, 12, f"other {number}"):
+                lines.append(line(settle_request(requested(deal, played), changed)))
     none_is_confirmed(lines, registry, confirmer, 500)
 
 
@@ -264,17 +263,15 @@ def test_nothing_is_confirmed_that_was_played_against_the_rules(
     with monkeypatch.context() as patch:
         patch.setattr(rounds, "_fault", lambda *_: None)
         for id, published in registry.items():
-            for number in range(3000 if id == "generous-1" else 500):
-                random = Random(f"daring {id} {number}")
-                deal = seed_deal(random)
-                first = random_round(published.ruleset, random, deal.deck())
+            count = 3000 if id == GENEROUS["id"] else 500
+            for deal, first, random in rounds_from_seeds(published.ruleset, count, "daring"):
                 state, actions = first.states[0], list[Action]()
                 with suppress(ValueError):  # seven cards in a hand
                     while state.phase != "settled" and len(actions) < 40:
                         choose = daring_action if random.random() < 0.4 else random_action
                         actions.append(choose(state, random))
                         state = rounds.apply(state, actions[-1])
-                    request = RoundRequest(id, deal, first.stakes, tuple(actions), first.table)
+                    request = requested(deal, first._replace(actions=tuple(actions)))
                     lines.append(line(settle_request(request, registry)))
     none_is_confirmed(lines, registry, confirmer, 1000)
 
@@ -395,7 +392,7 @@ def test_an_audit_says_the_same(registry: Registry, confirmer: Confirmer, certif
     told = audit_records(records, registry, KEYS.verifying, certificates)
     lean = audit_records(records, registry, KEYS.verifying, certificates, confirmer)
     assert lean == told
-    assert sum(counts["equal"] for counts in told.counts.values()) > 400
+    assert counts(told)["equal"] > 400
 
 
 @pytest.mark.parametrize("certificates", [True, False])
@@ -407,11 +404,9 @@ def test_the_engine_has_little_to_do(
     plain = [outcome for outcome in outcomes if not left_to_the_engine(outcome)]
     records = [*map(line, plain), *(line(certified(outcome)) for outcome in plain)]
     tally = audit_records(records, registry, KEYS.verifying, certificates, confirmer)
-    counts: Counter[str] = Counter()
-    for counter in tally.counts.values():
-        counts.update(counter)
-    assert counts["equal"] == 2 * len(plain) > 80
-    assert counts["certificates"] == counts["certificates_valid"] == (len(plain) if certificates else 0)
+    total = counts(tally)
+    assert total["equal"] == 2 * len(plain) > 80
+    assert total["certificates"] == total["certificates_valid"] == (len(plain) if certificates else 0)
 
 
 def test_an_audit_writes_the_same(registry: Registry, confirmer: Confirmer, tmp_path: Path) -> None:
@@ -461,7 +456,9 @@ def test_it_is_taken_where_it_pays(
     monkeypatch.setattr(runner, "terms", refused)
     with pytest.raises(RefusedAudit, match="enough"):
         audit([str(path)], {}, {}, output=tmp_path / "o")
-    assert asked == [taken]
+    with pytest.raises(RefusedAudit, match="enough"):
+        audit([str(path)], {}, {}, output=tmp_path / "o", scheduler="tcp://127.0.0.1:8786")
+    assert asked == [taken, False]
 
 
 def test_it_needs_numba(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
