@@ -1,5 +1,6 @@
 """Recorded rounds for the tests: what ``settle`` and ``void`` answered, of every kind, one a line."""
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
@@ -8,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from service.audit.records import Tally
 from service.audit.runner import audit
 from service.certificate.jws import certify
 from service.fairness.deal import DeckDeal
@@ -120,3 +122,11 @@ def results(folder: Path) -> dict[str, bytes]:
 
 def listed(path: Path) -> list[Document]:
     return [orjson.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def counts(tally: Tally) -> Counter[str]:
+    """What was counted of all rulesets together, without what is 0."""
+    total: Counter[str] = Counter()
+    for counter in tally.counts.values():
+        total.update(counter)
+    return Counter({name: count for name, count in total.items() if count})

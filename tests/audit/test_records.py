@@ -26,6 +26,7 @@ from tests.audit.archive import (
     altered_total,
     archive,
     certified,
+    counts,
     hidden,
     line,
     outcomes,
@@ -41,14 +42,6 @@ OTHER_BUILD = "sha256:" + "0" * 64
 
 def audited(*lines: bytes, certificates: bool = True, keys: Any = KEYS.verifying) -> Tally:
     return audit_records(lines, REGISTRY, keys, certificates)
-
-
-def counts(tally: Tally) -> Counter[str]:
-    """Of all rulesets together, without what is 0."""
-    total: Counter[str] = Counter()
-    for counter in tally.counts.values():
-        total.update(counter)
-    return Counter({name: count for name, count in total.items() if count})
 
 
 def codes(tally: Tally) -> list[str | None]:

@@ -20,6 +20,22 @@ __all__ = ["missing", "run"]
 
 _BATCH: Final = "/v1/rounds/settle-batch"
 _ROUNDS: Final = 100
+
+
+class Caller(NamedTuple):
+    """How single calls and batches are sent."""
+
+    name: str
+    connections: int
+    kept: bool
+
+
+# Four connections keep two workers busy and leave little under way at the end.
+CALLERS: Final = (
+    Caller("4 connections kept alive", 4, True),
+    Caller("1 connection kept alive", 1, True),
+    Caller("a connection for each call", 1, False),
+)
 VARIANTS: Final = {
     "ours": GUNICORN,
     "baseline": (*GUNICORN, "tests.benchmarks.baseline:served()"),
@@ -68,23 +84,6 @@ def _batches(folder: Path, effort: Effort) -> list[Figure]:
             if boxes in (1, 4)
             for caller in CALLERS
         ]
-
-
-class Caller(NamedTuple):
-    """How single calls and batches are sent."""
-
-    name: str
-    connections: int
-    kept: bool
-
-
-CALLERS: Final = (
-    Caller(
-        "4 connections kept alive", 4, True
-    ),  # keep two workers busy and leave little under way at the end
-    Caller("1 connection kept alive", 1, True),
-    Caller("a connection for each call", 1, False),
-)
 
 
 def _batch(ours: Server, boxes: int, caller: Caller, folder: Path, effort: Effort) -> Figure:

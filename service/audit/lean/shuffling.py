@@ -58,6 +58,15 @@ def _compress(state: Words, words: Words) -> None:
     state[7] += h
 
 
+@inner("void(uint8[::1], int64, uint32[::1])")
+def _take(message: Bytes, first: int, words: Words) -> None:
+    """The words of a block of a message, the high byte first."""
+    for place in range(16):
+        at = first + 4 * place
+        high = np.uint32(message[at]) << np.uint32(24) | np.uint32(message[at + 1]) << np.uint32(16)
+        words[place] = high | np.uint32(message[at + 2]) << np.uint32(8) | np.uint32(message[at + 3])
+
+
 @inner("void(uint32[::1], uint8[::1], int64, int64, uint32[::1], uint8[::1])")
 def _hash(state: Words, message: Bytes, size: int, before: int, words: Words, digest: Bytes) -> None:
     """The digest of a message, of which ``before`` bytes are in the state; behind it is room to pad it."""
@@ -67,10 +76,7 @@ def _hash(state: Words, message: Bytes, size: int, before: int, words: Words, di
     for place in range(4):
         message[end - 1 - place] = (8 * (before + size)) >> 8 * place & 0xFF
     for first in range(0, end, 64):
-        for place in range(16):
-            at = first + 4 * place
-            high = np.uint32(message[at]) << np.uint32(24) | np.uint32(message[at + 1]) << np.uint32(16)
-            words[place] = high | np.uint32(message[at + 2]) << np.uint32(8) | np.uint32(message[at + 3])
+        _take(message, first, words)
         _compress(state, words)
     for place in range(32):
         digest[place] = state[place // 4] >> np.uint32(24 - 8 * (place % 4)) & np.uint32(0xFF)
@@ -83,22 +89,20 @@ def sha256(round: Record, message: Bytes, size: int, digest: Bytes) -> None:
     _hash(round.state[:], message, size, 0, round.words[:], digest)
 
 
-@inner("void(uint8[::1], uint8, uint32[::1], uint32[::1])")
-def _pad(key: Bytes, pad: int, state: Words, words: Words) -> None:
-    """The state after the padded key, from which half of an HMAC starts (FIPS 198-1)."""
-    state[:] = _START
-    for place in range(16):
-        word = np.uint32(0)
-        for at in range(4 * place, 4 * place + 4):
-            word = (word << np.uint32(8)) | np.uint32(key[at] ^ pad if at < 32 else pad)
-        words[place] = word
-    _compress(state, words)
+@inner()
+def _set_key(round: Record) -> None:
+    _pad(round, 0x36, round.inner[:])
+    _pad(round, 0x5C, round.outer[:])
 
 
 @inner()
-def _set_key(round: Record) -> None:
-    _pad(round.key[:], 0x36, round.inner[:], round.words[:])
-    _pad(round.key[:], 0x5C, round.outer[:], round.words[:])
+def _pad(round: Record, pad: int, state: Words) -> None:
+    """The state after the padded key, from which half of an HMAC starts (FIPS 198-1)."""
+    for place in range(64):
+        round.message[place] = round.key[place] ^ pad if place < 32 else pad
+    _take(round.message[:], 0, round.words[:])
+    state[:] = _START
+    _compress(state, round.words[:])
 
 
 @inner()
