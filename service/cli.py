@@ -160,8 +160,8 @@ def _parser() -> argparse.ArgumentParser:
         "--lean",
         action=argparse.BooleanOptionalAction,
         help="confirm most records by compiled code, which takes half a minute to compile and then a fraction"
-        " of the time; the results are the same (default: from a gigabyte on, where numba is installed, but not"
-        " on a cluster)",
+        " of the time; the results are the same (default: from a gigabyte on, where numba is installed, but"
+        " not on a cluster)",
     )
     bulk.set_defaults(run=_audit, refused=2)
     for command in (verify, bulk):
